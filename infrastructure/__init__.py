@@ -1,0 +1,1 @@
+"""The article's lowest layer: settings, text, storage, ranking, embedders, language model, console."""

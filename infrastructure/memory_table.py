@@ -1,0 +1,219 @@
+"""The rows of one kind of memory: get, list, change, archive, delete. Script 09 adds what makes them memories.
+
+A memory is a text (found by the machinery that finds all texts) and a row of `memories` with the same id. What a row means
+is the item's business: `item_type.from_row` and `item.to_row` are inverse to each other.
+"""
+
+from __future__ import annotations  # the method `list` would hide the type in the annotations below it
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from infrastructure.database import to_iso
+from infrastructure.storage import Storage, Text
+
+_FROM = "FROM texts t JOIN memories m USING (id)"
+_SELECT = f"SELECT t.key, t.scope, t.content, m.* {_FROM}"
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which memories: of one session, since ≤ occurred_at < until, at least so important, of one status (None: any)."""
+
+    session_id: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    min_importance: float = 0.0
+    status: str | None = "active"
+
+    @property
+    def narrows_search(self) -> bool:
+        """True when it asks for more than one session's active memories, which the search machinery does by itself."""
+        return self.since is not None or self.until is not None or self.min_importance > 0
+
+    def where(self, memory_type: str) -> tuple[str, list[Any]]:
+        """As SQL, with its arguments."""
+        tests = {
+            "m.memory_type = ?": memory_type,
+            "t.scope = ?": self.session_id,
+            "m.occurred_at >= ?": self.since and to_iso(self.since),
+            "m.occurred_at < ?": self.until and to_iso(self.until),
+            "m.importance >= ?": self.min_importance or None,
+            "m.status = ?": self.status,
+        }
+        given = {test: value for test, value in tests.items() if value is not None}
+        return " AND ".join(given), list(given.values())
+
+
+class MemoryTable:
+    """The memories of one `memory_type` in one home. Changes that belong together go in `with table.transaction():`."""
+
+    memory_type = ""
+    item_type: type
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
+        self._db = storage.database
+        self.transaction = storage.transaction
+
+    # ---- reading ----
+
+    def get(self, memory_id: str) -> Any | None:
+        row = self._db.row(f"{_SELECT} WHERE t.key = ? AND m.memory_type = ?", (memory_id, self.memory_type))
+        return None if row is None else self.item_type.from_row(row)
+
+    def has_memory(self, memory_id: str) -> bool:
+        return self.get(memory_id) is not None
+
+    def list(self, *, limit: int = 100, offset: int = 0, **chosen: Any) -> list[Any]:
+        """Memories by when they happened, oldest first; limit −1 means all.
+
+        `chosen` as in `Filter`: session_id, since, until, min_importance, status (default "active").
+        """
+        where, args = Filter(**chosen).where(self.memory_type)
+        sql = f"{_SELECT} WHERE {where} ORDER BY m.occurred_at, t.id LIMIT ? OFFSET ?"
+        return [self.item_type.from_row(row) for row in self._db.rows(sql, (*args, limit, offset))]
+
+    def size(self, session_id: str | None = None) -> int:
+        """How many active memories, of one session or of all."""
+        where, args = Filter(session_id).where(self.memory_type)
+        return self._db.value(f"SELECT count(*) {_FROM} WHERE {where}", args)
+
+    def get_stats(self) -> dict[str, Any]:
+        """count, mean_importance, uses, oldest, newest of the active ones; how many are archived or superseded."""
+        row = self._db.row(
+            "SELECT count(*) AS count, avg(importance) AS mean_importance, coalesce(sum(access_count), 0) AS uses, "
+            "min(occurred_at) AS oldest, max(occurred_at) AS newest "
+            "FROM memories WHERE memory_type = ? AND status = 'active'",
+            (self.memory_type,),
+        )
+        everything = self._db.value("SELECT count(*) FROM memories WHERE memory_type = ?", (self.memory_type,))
+        return {**dict(row), "archived": everything - row["count"]}
+
+    def export(self) -> Iterator[dict[str, Any]]:
+        """Every memory of this kind as a JSON-ready dict, whatever its status."""
+        for item in self.list(status=None, limit=-1):
+            yield {"memory_id": item.memory_id, "session_id": item.session_id, "content": item.content, **item.to_row()}
+
+    def row_ids(self, chosen: Filter) -> list[int]:
+        where, args = chosen.where(self.memory_type)
+        return [row["id"] for row in self._db.rows(f"SELECT t.id {_FROM} WHERE {where}", args)]
+
+    def items(self, row_ids: Iterable[int]) -> dict[int, Any]:
+        rows = self.storage.select_in(f"{_SELECT} WHERE t.id IN", row_ids)
+        return {row["id"]: self.item_type.from_row(row) for row in rows}
+
+    def with_fingerprint(self, fingerprint: str) -> list[Any]:
+        """Active memories with this fingerprint: the candidates for "said before"."""
+        rows = self._db.rows(
+            f"{_SELECT} WHERE m.memory_type = ? AND m.fingerprint = ? AND m.status = 'active'",
+            (self.memory_type, fingerprint),
+        )
+        return [self.item_type.from_row(row) for row in rows]
+
+    # ---- writing ----
+
+    def insert(self, items: Sequence[Any], vectors=None) -> list[int]:
+        """New rows for new items, in one transaction; returns their row ids. `vectors` (n, dim) as in `add_texts`."""
+        if not items:
+            return []
+        columns = tuple(items[0].to_row())
+        sql = f"INSERT INTO memories (id, {', '.join(columns)}) VALUES (:id, {', '.join(f':{c}' for c in columns)})"
+        texts = [Text(item.memory_id, item.session_id, item.content) for item in items]
+        with self.transaction() as db:
+            row_ids = self.storage.add_texts(self.memory_type, texts, vectors=vectors)
+            db.executemany(sql, [{"id": i, **item.to_row()} for i, item in zip(row_ids, items, strict=True)])
+            self._linked(row_ids, items)
+        return row_ids
+
+    def update(
+        self,
+        memory_id: str,
+        *,
+        content: str | None = None,
+        importance: float | None = None,
+        pinned: bool | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> bool:
+        """Change what is given, keep the rest; False when there is no such memory.
+
+        For a value that *was* true, `supersede` keeps the old one with its interval.
+        """
+        item = self.get(memory_id)
+        if item is None:
+            return False
+        given = {"content": content, "importance": importance, "pinned": pinned}
+        changes = {name: value for name, value in given.items() if value is not None}
+        changed = replace(item, **changes, metadata={**item.metadata, **(metadata or {})})
+        with self.transaction():
+            self._save(changed)
+            if changed.content != item.content:
+                self.storage.replace_text(memory_id, changed.content)
+            self._linked([self._row_id(memory_id)], [changed])
+        return True
+
+    def archive(self, memory_id: str) -> bool:
+        """Out of the default search, restorable. False when there is no such active memory."""
+        item = self.get(memory_id)
+        if item is None or item.status != "active":
+            return False
+        self._retire(item, status="archived")
+        return True
+
+    def restore(self, memory_id: str) -> bool:
+        """Back into the default search, as it was before it was archived or superseded."""
+        item = self.get(memory_id)
+        if item is None or item.status == "active":
+            return False
+        with self.transaction():
+            self._save(replace(item, status="active", valid_until=None, superseded_by=None))
+            self.storage.move_text(memory_id, self.memory_type)
+        return True
+
+    def remove(self, memory_id: str) -> bool:
+        """Delete a memory for good; False when there is none. Bytes in free pages go with `storage.erase_traces`."""
+        return self.has_memory(memory_id) and self.storage.remove_texts([memory_id]) == 1
+
+    def clear(self, session_id: str) -> int:
+        """Delete one session's memories of this kind; returns how many. An empty id is a ValueError, not "all"."""
+        if not session_id:
+            raise ValueError("say which session to clear")
+        return self.storage.remove_texts(i.memory_id for i in self.list(session_id=session_id, status=None, limit=-1))
+
+    def mark_used(self, memory_ids: Iterable[str]) -> None:
+        """D3: these memories were used in an answer. Reading or listing a memory never counts."""
+        moment = to_iso(self.storage.now())
+        with self.transaction() as db:
+            db.executemany(
+                "UPDATE memories SET access_count = access_count + 1, last_accessed = ? "
+                "WHERE memory_type = ? AND id = (SELECT id FROM texts WHERE key = ?)",
+                [(moment, self.memory_type, memory_id) for memory_id in memory_ids],
+            )
+
+    def _count_mention(self, memory_id: str, item: Any) -> None:
+        """The same was said again: add to its count; importance and pin never get less by it."""
+        with self.transaction() as db:
+            db.execute(
+                "UPDATE memories SET mentions = mentions + ?, importance = max(importance, ?), pinned = max(pinned, ?) "
+                "WHERE id = ?",
+                (item.mentions, item.importance, int(item.pinned), self._row_id(memory_id)),
+            )
+
+    def _retire(self, item: Any, **changes: Any) -> None:
+        with self.transaction():
+            self._save(replace(item, **changes))
+            self.storage.move_text(item.memory_id, "archive")
+
+    def _save(self, item: Any) -> None:
+        columns = item.to_row()
+        sql = f"UPDATE memories SET {', '.join(f'{c} = :{c}' for c in columns)} WHERE id = :id"
+        with self.transaction() as db:
+            db.execute(sql, {"id": self._row_id(item.memory_id), **columns})
+
+    def _row_id(self, memory_id: str) -> int | None:
+        return self._db.value("SELECT id FROM texts WHERE key = ?", (memory_id,))
+
+    def _linked(self, row_ids: Sequence[int], items: Sequence[Any]) -> None:
+        """Called inside the transaction with new or changed rows, for what a kind of memory keeps beside them."""

@@ -1,0 +1,689 @@
+"""One learner's home folder: what is stored, how it is found, and what is still owed to the vectors.
+
+    write   one SQLite transaction (row + words + pending mark)  --> acknowledged
+    worker  embed --> blob --> Chroma --> clear the mark         whatever instant we die, the next start goes on from the marks
+    search  words: FTS5 bm25       vectors: Chroma if it is open and owed nothing, else exact cosines over the blobs
+
+A text is findable by its words before it has a vector. Only the process that holds `vectors.lock` embeds and touches Chroma;
+any other process writes its rows, leaves the marks, and searches words and blobs.
+"""
+
+import hashlib
+import math
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from sqlite3 import Connection, Row
+
+from infrastructure.database import SHELVES, Database, utc_now
+from infrastructure.errors import EmbedderUnavailable, HomeError, StudyError
+from infrastructure.language import tr
+from infrastructure.text import tokens
+from infrastructure.vectors import ChromaIndex, VectorMatrix
+
+COMMON_TERM_SHARE = 0.05  # a term in more than 5 % of the rows costs 90 ms at 100,000 rows and ranks nothing
+COMMON_TERM_ROWS = 2_000  # ... but in a small shelf every term is cheap, so all are used
+EMBED_BATCH = 8  # texts between two commits of the worker: about a second's work can be lost, never a row
+SQL_VARIABLES = 900  # SQLite allows 999 host parameters in its oldest builds
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What the search machinery knows of a chunk or a memory. `scope` is its document or session."""
+
+    key: str
+    scope: str
+    content: str
+    heading: str = ""
+    shelf: str = ""
+    position: int = -1
+    id: int = -1
+
+    @property
+    def embedded_text(self) -> str:
+        """What is embedded and indexed: the heading says what a passage is about when the passage itself does not."""
+        return f"{self.heading}\n{self.content}" if self.heading else self.content
+
+
+@dataclass
+class Owed:
+    """How much work is pending: texts without vector, vectors not yet in Chroma, removals not yet in Chroma."""
+
+    embed: int = 0
+    index: int = 0
+    remove: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.embed or self.index or self.remove)
+
+
+@dataclass
+class Report:
+    """What `verify` found: the four sets of ids that must be equal, and the sentences that say where they are not."""
+
+    texts: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems
+
+
+class Storage:
+    """Open one home folder. Usable from several threads and, for everything but vectors, from several processes."""
+
+    def __init__(self, home: Path | str, *, embedder=None, now: Callable[[], datetime] = utc_now) -> None:
+        self.home = Path(home)
+        self.now = now
+        self.notices: list[str] = []  # sentences for the learner: a changed embedder, another process at work
+        self._embedder = embedder
+        self._embedder_checked = False
+        self._make_folder()
+        self.database = Database(self.home / "memory.db", now=now)
+        self._matrices = {shelf: VectorMatrix(self.database, shelf) for shelf in SHELVES}
+        self._chroma = ChromaIndex(self.home)
+        self._chroma_lock = threading.RLock()
+        self._lock_file = None
+        self._lock_file_guard = threading.Lock()
+        self._worker: threading.Thread | None = None
+        self._wake = threading.Event()
+        self._stopping = False
+        self._row_counts: dict[str, int] = {}
+        self._counted_at: object = None
+
+    def _make_folder(self) -> None:
+        try:
+            self.home.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise HomeError(
+                tr(
+                    f"The folder {self.home} cannot be made ({error.strerror}); choose another one with --home.",
+                    f"无法创建文件夹 {self.home}（{error.strerror}）；请用 --home 换一个。",
+                )
+            ) from error
+
+    def __enter__(self) -> "Storage":
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    # ---- writing texts ----
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """Rows, words and pending marks that belong together go in one of these."""
+        try:
+            with self.database.transaction() as db:
+                yield db
+        except BaseException:
+            self._forget_matrices()  # they may have followed changes that were just rolled back
+            raise
+
+    def _forget_matrices(self) -> None:
+        with self.database.lock:
+            for matrix in self._matrices.values():
+                matrix.forget()
+
+    def add_texts(self, shelf: str, texts: Sequence[Text], *, vectors=None) -> list[int]:
+        """Store texts and their words; returns row ids in the same order. `vectors` (n, dim) unit rows, if at hand.
+
+        Without vectors the texts are marked for the worker. Positions continue each scope's own count.
+        """
+        if not texts:
+            return []
+        with self.transaction() as db:
+            first = 1 + (self.database.value("SELECT seq FROM sqlite_sequence WHERE name = 'texts'") or 0)
+            ids = list(range(first, first + len(texts)))
+            positions = self._next_positions(shelf, texts)
+            db.executemany(
+                "INSERT INTO texts (id, key, shelf, scope, position, heading, content) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    (i, text.key, shelf, text.scope, position, text.heading, text.content)
+                    for i, text, position in zip(ids, texts, positions, strict=True)
+                ),
+            )
+            self._add_words(db, shelf, zip(ids, texts, strict=True))
+            if vectors is None:
+                self._owe(db, shelf, ids, "embed")
+            else:
+                self._add_vectors(db, zip(ids, vectors, strict=True))
+                self._owe(db, shelf, ids, "index")
+        self._after_write()
+        return ids
+
+    def replace_text(self, key: str, content: str, *, heading: str = "") -> None:
+        """Give a text new content under the same key and id; its old words and vector are gone at once."""
+        with self.transaction() as db:
+            row = self._require(key)
+            db.execute("UPDATE texts SET content = ?, heading = ? WHERE id = ?", (content, heading, row["id"]))
+            db.execute(f"DELETE FROM words_{row['shelf']} WHERE rowid = ?", (row["id"],))
+            db.execute("DELETE FROM vectors WHERE id = ?", (row["id"],))
+            self._add_words(db, row["shelf"], [(row["id"], Text(key, row["scope"], content, heading))])
+            self._owe(db, row["shelf"], [row["id"]], "embed")
+        self._forget_rows(row["shelf"], [row["id"]])
+        self._after_write()
+
+    def move_text(self, key: str, shelf: str) -> None:
+        """Put a text on another shelf, e.g. into the archive and back. Its vector goes with it."""
+        with self.transaction() as db:
+            row = self._require(key)
+            if row["shelf"] == shelf:
+                return
+            db.execute("UPDATE texts SET shelf = ? WHERE id = ?", (shelf, row["id"]))
+            db.execute(f"DELETE FROM words_{row['shelf']} WHERE rowid = ?", (row["id"],))
+            self._add_words(db, shelf, [(row["id"], self._text(row))])
+            vector = self.database.value("SELECT vector FROM vectors WHERE id = ?", (row["id"],))
+            self._owe(db, row["shelf"], [row["id"]], "remove")
+            self._owe(db, shelf, [row["id"]], "embed" if vector is None else "index")
+            if vector is not None:  # a new n, so that the new shelf's matrix takes it in
+                db.execute("INSERT OR REPLACE INTO vectors (id, vector) VALUES (?, ?)", (row["id"], vector))
+        self._forget_rows(row["shelf"], [row["id"]])
+        self._after_write()
+
+    def remove_texts(self, keys: Iterable[str]) -> int:
+        """Delete rows, words, vectors and whatever hangs on the rows; Chroma follows by tombstone. Unknown keys are skipped."""
+        gone: dict[str, list[int]] = {}
+        with self.transaction() as db:
+            for key in keys:
+                row = self.database.row("SELECT id, shelf FROM texts WHERE key = ?", (key,))
+                if row is not None:
+                    gone.setdefault(row["shelf"], []).append(row["id"])
+            for shelf, ids in gone.items():
+                db.executemany(f"DELETE FROM words_{shelf} WHERE rowid = ?", ((i,) for i in ids))
+                db.executemany("DELETE FROM texts WHERE id = ?", ((i,) for i in ids))
+                self._owe(db, shelf, ids, "remove")
+        for shelf, ids in gone.items():
+            self._forget_rows(shelf, ids)
+        self._after_write()
+        return sum(len(ids) for ids in gone.values())
+
+    def _require(self, key: str) -> Row:
+        row = self.database.row("SELECT * FROM texts WHERE key = ?", (key,))
+        if row is None:
+            raise KeyError(key)
+        return row
+
+    def _next_positions(self, shelf: str, texts: Sequence[Text]) -> list[int]:
+        following: dict[str, int] = {}
+        positions = []
+        for text in texts:
+            if text.scope not in following:
+                following[text.scope] = self.database.value(
+                    "SELECT coalesce(max(position) + 1, 0) FROM texts WHERE shelf = ? AND scope = ?",
+                    (shelf, text.scope),
+                )
+            positions.append(following[text.scope])
+            following[text.scope] += 1
+        return positions
+
+    @staticmethod
+    def _add_words(db: Connection, shelf: str, numbered: Iterable[tuple[int, Text]]) -> None:
+        db.executemany(
+            f"INSERT INTO words_{shelf} (rowid, scope, body) VALUES (?, ?, ?)",
+            ((i, scope_token(text.scope), " ".join(tokens(text.embedded_text))) for i, text in numbered),
+        )
+
+    @staticmethod
+    def _add_vectors(db: Connection, numbered: Iterable[tuple[int, object]]) -> None:
+        import numpy as np
+
+        db.executemany(
+            "INSERT OR REPLACE INTO vectors (id, vector) VALUES (?, ?)",
+            ((i, np.asarray(vector, dtype=np.float32).tobytes()) for i, vector in numbered),
+        )
+
+    @staticmethod
+    def _owe(db: Connection, shelf: str, ids: Iterable[int], op: str) -> None:
+        db.executemany("INSERT OR REPLACE INTO pending (id, shelf, op) VALUES (?, ?, ?)", ((i, shelf, op) for i in ids))
+
+    def _forget_rows(self, shelf: str, ids: Iterable[int]) -> None:
+        with self.database.lock:
+            self._matrices[shelf].discard(ids)
+
+    def _after_write(self) -> None:
+        self._counted_at = None
+        if self._worker is not None:
+            self._wake.set()
+
+    # ---- reading texts ----
+
+    @staticmethod
+    def _text(row: Row) -> Text:
+        return Text(row["key"], row["scope"], row["content"], row["heading"], row["shelf"], row["position"], row["id"])
+
+    def texts(self, ids: Iterable[int]) -> dict[int, Text]:
+        """Texts by row id; ids that no longer exist are absent."""
+        return {row["id"]: self._text(row) for row in self.select_in("SELECT * FROM texts WHERE id IN", ids)}
+
+    def places(self, ids: Iterable[int]) -> dict[int, tuple[str, int]]:
+        """(scope, position) by row id, without reading the texts themselves."""
+        rows = self.select_in("SELECT id, scope, position FROM texts WHERE id IN", ids)
+        return {row["id"]: (row["scope"], row["position"]) for row in rows}
+
+    def text(self, key: str) -> Text | None:
+        row = self.database.row("SELECT * FROM texts WHERE key = ?", (key,))
+        return None if row is None else self._text(row)
+
+    def neighbours(self, shelf: str, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], int]:
+        """Row ids of the texts that stand at these (scope, position) places; empty places are absent."""
+        found = {}
+        wanted: dict[str, set[int]] = {}
+        for scope, position in places:
+            wanted.setdefault(scope, set()).add(position)
+        for scope, positions in wanted.items():
+            for row in self.select_in(
+                "SELECT id, position FROM texts WHERE shelf = ? AND scope = ? AND position IN",
+                positions,
+                (shelf, scope),
+            ):
+                found[scope, row["position"]] = row["id"]
+        return found
+
+    def select_in(self, sql: str, values: Iterable[object], args: tuple = ()) -> list[Row]:
+        """Rows of `sql (?, ?, …)` for any number of values, a few hundred a statement."""
+        values = list(values)
+        rows = []
+        for start in range(0, len(values), SQL_VARIABLES):
+            part = values[start : start + SQL_VARIABLES]
+            rows += self.database.rows(f"{sql} ({', '.join('?' * len(part))})", (*args, *part))
+        return rows
+
+    def count(self, shelf: str) -> int:
+        """Number of texts on a shelf; counted once between writes."""
+        stamp = self.database.data_version()
+        if self._counted_at != stamp:
+            self._row_counts = {}
+            self._counted_at = stamp
+        if shelf not in self._row_counts:
+            self._row_counts[shelf] = self.database.value("SELECT count(*) FROM texts WHERE shelf = ?", (shelf,))
+        return self._row_counts[shelf]
+
+    # ---- searching ----
+
+    def document_frequencies(self, shelf: str, terms: Iterable[str]) -> dict[str, int]:
+        """In how many texts of the shelf each term stands; 0 for unknown terms."""
+        terms = dict.fromkeys(terms)
+        found = {
+            row["term"]: row["doc"]
+            for row in self.select_in(f"SELECT term, doc FROM terms_{shelf} WHERE term IN", terms)
+        }
+        return {term: found.get(term, 0) for term in terms}
+
+    def search_words(
+        self,
+        shelf: str,
+        terms: Sequence[str],
+        limit: int,
+        *,
+        scope: str | None = None,
+        frequencies: dict[str, int] | None = None,
+    ) -> list[tuple[int, float]]:
+        """(id, bm25), best first, bm25 > 0. `terms` as made by `text.tokens`; a text needs one of them, not all."""
+        frequencies = frequencies or self.document_frequencies(shelf, terms)
+        chosen = self._selective_terms(shelf, terms, frequencies)
+        if not chosen:
+            return []
+        query = "body:(" + " OR ".join(f'"{term}"' for term in chosen) + ")"
+        if scope is not None:
+            query = f'scope:"{scope_token(scope)}" AND {query}'
+        rows = self.database.rows(
+            f"SELECT rowid, -bm25(words_{shelf}, 0.0, 1.0) AS score FROM words_{shelf} WHERE words_{shelf} MATCH ? "
+            "ORDER BY score DESC, rowid LIMIT ?",
+            (query, limit),
+        )
+        return [(row["rowid"], row["score"]) for row in rows]
+
+    def _selective_terms(self, shelf: str, terms: Sequence[str], frequencies: dict[str, int]) -> list[str]:
+        known = [term for term in dict.fromkeys(terms) if frequencies.get(term, 0) > 0]
+        most = max(COMMON_TERM_ROWS, COMMON_TERM_SHARE * self.count(shelf))
+        rare = [term for term in known if frequencies[term] <= most]
+        return rare or sorted(known, key=frequencies.__getitem__)[:2]
+
+    def words_of(self, shelf: str, ids: Iterable[int]) -> dict[int, set[str]]:
+        """The indexed tokens of each text."""
+        rows = self.select_in(f"SELECT rowid, body FROM words_{shelf} WHERE rowid IN", ids)
+        return {row["rowid"]: set(row["body"].split()) for row in rows}
+
+    def search_vectors(
+        self, shelf: str, query, limit: int, *, scope: str | None = None, only: Iterable[int] | None = None
+    ) -> list[tuple[int, float]]:
+        """(id, cosine), best first. `query` (dim,) is unit length. Texts without a vector are absent."""
+        if scope is None and only is None:
+            found = self._search_chroma(shelf, query, limit)
+            if found is not None:
+                return found
+        if scope is not None:
+            in_scope = self.database.rows("SELECT id FROM texts WHERE shelf = ? AND scope = ?", (shelf, scope))
+            only = [row["id"] for row in in_scope] if only is None else {row["id"] for row in in_scope} & set(only)
+        with self.database.lock:
+            self._matrices[shelf].sync()
+            return self._matrices[shelf].search(query, limit, only=only)
+
+    def _search_chroma(self, shelf: str, query, limit: int) -> list[tuple[int, float]] | None:
+        """None when Chroma is not open, or owes this shelf anything: then the blobs know better."""
+        if not self._chroma.is_open:
+            return None
+        if self.database.value("SELECT 1 FROM pending WHERE shelf = ? AND op != 'embed' LIMIT 1", (shelf,)):
+            return None
+        if not self._chroma_lock.acquire(blocking=False):  # the worker is writing; a search never waits for it
+            return None
+        try:
+            return self._chroma.search(shelf, query, limit) if self._chroma.count(shelf) else []
+        finally:
+            self._chroma_lock.release()
+
+    def cosines(self, shelf: str, query, ids: Sequence[int]) -> dict[int, float]:
+        """Cosine to `query` for those of `ids` that have a vector."""
+        import numpy as np
+
+        matrix = self._matrices[shelf]
+        if len(matrix):
+            with self.database.lock:
+                matrix.sync()
+                return matrix.cosines(query, ids)
+        rows = self.select_in("SELECT id, vector FROM vectors WHERE id IN", ids)
+        if not rows:
+            return {}
+        stacked = np.frombuffer(b"".join(row["vector"] for row in rows), dtype=np.float32).reshape(len(rows), -1)
+        return dict(zip([row["id"] for row in rows], (stacked @ query).tolist(), strict=True))
+
+    # ---- the embedder: one per home ----
+
+    @property
+    def embedder(self):
+        """The home's embedder, or None: words only. The first one to be used is recorded; a different one is refused
+        with a notice, because vectors of two models cannot be compared; `switch_embedder` changes it."""
+        if self._embedder is not None and not self._embedder_checked:
+            self._embedder_checked = True
+            try:
+                self._check_embedder()
+            except EmbedderUnavailable as error:
+                self.notices.append(str(error))
+                self._embedder = None
+        return self._embedder
+
+    def _check_embedder(self) -> None:
+        recorded = self.database.get_meta("embedder")
+        if recorded is None:
+            self._record_embedder()
+        elif recorded != self._embedder.name:
+            name, self._embedder = self._embedder.name, None
+            self.notices.append(
+                tr(
+                    f"This home was indexed with {recorded}, not {name}; answering by words. "
+                    f"To index it again: --embedder {name} with the command 'doctor --rebuild-index'.",
+                    f"此文件夹是用 {recorded} 建立索引的，不是 {name}；现在按词语检索。"
+                    f"如要重建索引：doctor --rebuild-index 加上 --embedder {name}。",
+                )
+            )
+
+    def _record_embedder(self) -> None:
+        with self.transaction():
+            self.database.set_meta("embedder", self._embedder.name)
+            self.database.set_meta("dimension", str(self._embedder.dimension))
+
+    @property
+    def recorded_embedder(self) -> str | None:
+        """Name of the embedder that made this home's vectors, None before the first vector."""
+        return self.database.get_meta("embedder")
+
+    def switch_embedder(self, embedder) -> None:
+        """Drop all vectors and owe new ones to every text; words answer meanwhile. The same embedder changes nothing."""
+        self._embedder, self._embedder_checked = embedder, True
+        if embedder is None or self.recorded_embedder == embedder.name:
+            return
+        with self.transaction() as db:
+            self._record_embedder()
+            db.execute("DELETE FROM vectors")
+            db.execute("DELETE FROM pending")
+            db.execute("INSERT INTO pending (id, shelf, op) SELECT id, shelf, 'embed' FROM texts")
+        self._forget_matrices()
+        self._reset_chroma()
+        self._after_write()
+
+    def embed_query(self, text: str):
+        """Unit vector (dim,) or None when this home has no embedder or it failed (a notice says why)."""
+        if self.embedder is None:
+            return None
+        try:
+            return self.embedder.embed_query(text)
+        except EmbedderUnavailable as error:
+            self.notices.append(str(error))
+            return None
+
+    # ---- what is owed ----
+
+    def owed(self) -> Owed:
+        counts = {
+            row["op"]: row["n"] for row in self.database.rows("SELECT op, count(*) AS n FROM pending GROUP BY op")
+        }
+        return Owed(**counts)
+
+    def hold_vectors(self) -> bool:
+        """Try to become the process that embeds and keeps Chroma. False while another process is."""
+        with self._lock_file_guard:
+            if self._lock_file is None:
+                from filelock import FileLock, Timeout
+
+                lock = FileLock(self.home / "vectors.lock", thread_local=False)
+                try:
+                    lock.acquire(timeout=0)
+                except Timeout:
+                    return False
+                self._lock_file = lock
+            return True
+
+    def settle(self, progress: Callable[[int, int], None] | None = None, *, chroma: bool = True) -> Owed:
+        """Do everything that is owed, in this thread. `progress(done, total)` counts vectors. Returns what is left:
+        vectors when there is no embedder, everything when another process holds the vectors."""
+        if not self.hold_vectors():
+            return self.owed()
+        with self._chroma_lock:
+            total, done = self.owed().embed, 0
+            while self.embedder is not None and not self._stopping and (count := self._embed_some()):
+                done += count
+                if progress:
+                    progress(done, max(total, done))
+            if chroma:
+                self._settle_chroma()
+        return self.owed()
+
+    def _embed_some(self) -> int:
+        batch = self.database.rows(
+            "SELECT p.n, t.* FROM pending p JOIN texts t USING (id) WHERE p.op = 'embed' AND p.shelf = t.shelf ORDER BY p.n LIMIT ?",
+            (EMBED_BATCH,),
+        )
+        if not batch:
+            return 0
+        vectors = self.embedder.embed_passages([self._text(row).embedded_text for row in batch])
+        with self.transaction() as db:
+            for row, vector in zip(batch, vectors, strict=True):
+                # A mark with another n was written while we embedded: the text has changed, its new mark stands.
+                if db.execute("UPDATE pending SET op = 'index' WHERE n = ? AND op = 'embed'", (row["n"],)).rowcount:
+                    self._add_vectors(db, [(row["id"], vector)])
+        return len(batch)
+
+    def _settle_chroma(self) -> None:
+        if not self._chroma.is_open:
+            self._chroma.open()
+            self._compare_counts()
+        while self._index_some() or self._unindex_some():
+            pass
+
+    def _index_some(self) -> int:
+        import numpy as np
+
+        batch = self.database.rows(
+            "SELECT p.n, p.shelf, p.id, v.vector FROM pending p JOIN vectors v USING (id) WHERE p.op = 'index' ORDER BY p.shelf LIMIT 5000"
+        )
+        for shelf in SHELVES:
+            part = [row for row in batch if row["shelf"] == shelf]
+            if part:
+                rows = np.frombuffer(b"".join(row["vector"] for row in part), dtype=np.float32).reshape(len(part), -1)
+                self._chroma.upsert(shelf, [row["id"] for row in part], rows)
+        self._clear_marks(batch)
+        return len(batch)
+
+    def _unindex_some(self) -> int:
+        batch = self.database.rows("SELECT n, shelf, id FROM pending WHERE op = 'remove' LIMIT 5000")
+        for shelf in SHELVES:
+            self._chroma.remove(shelf, [row["id"] for row in batch if row["shelf"] == shelf])
+        self._clear_marks(batch)
+        return len(batch)
+
+    def _clear_marks(self, batch: Sequence[Row]) -> None:
+        with self.transaction() as db:
+            db.executemany("DELETE FROM pending WHERE n = ?", ((row["n"],) for row in batch))
+
+    def _compare_counts(self) -> None:
+        """After opening: a shelf whose Chroma count differs from what the marks explain is rebuilt with all the others."""
+        for shelf in SHELVES:
+            settled = self.database.value(
+                "SELECT count(*) FROM vectors v JOIN texts t USING (id) WHERE t.shelf = ? "
+                "AND NOT EXISTS (SELECT 1 FROM pending p WHERE p.id = t.id AND p.shelf = t.shelf)",
+                (shelf,),
+            )
+            owed = self.database.value("SELECT count(*) FROM pending WHERE shelf = ?", (shelf,))
+            if not settled <= self._chroma.count(shelf) <= settled + owed:
+                self._reset_chroma()
+                return
+
+    def _reset_chroma(self) -> None:
+        """Throw Chroma's folder away and owe it every vector again."""
+        with self._chroma_lock, self.transaction() as db:
+            if self._chroma.is_open:
+                self._chroma.reset()
+            elif self.hold_vectors():
+                self._chroma.discard()
+            db.execute("DELETE FROM pending WHERE op != 'embed'")
+            db.execute(
+                "INSERT OR REPLACE INTO pending (id, shelf, op) SELECT t.id, t.shelf, 'index' FROM texts t JOIN vectors v USING (id)"
+            )
+
+    def rebuild_index(self, progress: Callable[[int, int], None] | None = None) -> Owed:
+        """Rebuild Chroma from the blobs, and embed whatever lacks a vector. Returns what is still owed."""
+        if not self.hold_vectors():
+            raise HomeError(self.busy_sentence())
+        self._reset_chroma()
+        return self.settle(progress)
+
+    @staticmethod
+    def busy_sentence() -> str:
+        return tr(
+            "Another process is using this home's vectors; close it and try again.",
+            "另一个进程正在使用此文件夹的向量索引；请关闭它后重试。",
+        )
+
+    # ---- the background worker ----
+
+    def start_worker(self) -> None:
+        """Settle what is owed in the background, now and after each write. Harmless when it already runs."""
+        if self._worker is None and self._embedder is not None:
+            self._wake.set()
+            self._worker = threading.Thread(target=self._work, name="vectors", daemon=True)
+            self._worker.start()
+
+    def _work(self) -> None:
+        while not self._stopping:
+            self._wake.wait()
+            self._wake.clear()
+            if self._stopping:
+                return
+            try:
+                self.settle()
+            except StudyError as error:
+                self.notices.append(str(error))
+                return
+
+    # ---- keeping house ----
+
+    def verify(self) -> Report:
+        """Compare SQLite, words, blobs and Chroma id by id. Only for `doctor` and tests: it reads everything."""
+        report = Report(texts=self.database.value("SELECT count(*) FROM texts"))
+        if not self.hold_vectors():
+            report.problems.append(self.busy_sentence())
+            return report
+        with self._chroma_lock:
+            if not self._chroma.is_open:
+                self._chroma.open()
+            for shelf in SHELVES:
+                self._verify_shelf(shelf, report)
+        return report
+
+    def _verify_shelf(self, shelf: str, report: Report) -> None:
+        def ids(sql: str) -> set[int]:
+            return {row[0] for row in self.database.rows(sql)}
+
+        rows = ids(f"SELECT id FROM texts WHERE shelf = '{shelf}'")
+        words = ids(f"SELECT rowid FROM words_{shelf}")
+        blobs = ids(f"SELECT v.id FROM vectors v JOIN texts t USING (id) WHERE t.shelf = '{shelf}'")
+        owed = {
+            op: ids(f"SELECT id FROM pending WHERE shelf = '{shelf}' AND op = '{op}'")
+            for op in ("embed", "index", "remove")
+        }
+        for name, there, expected in (
+            ("words", words, rows),
+            ("vectors", blobs, rows - owed["embed"]),
+            ("Chroma", self._chroma.ids(shelf) - owed["remove"] - owed["index"], blobs - owed["index"]),
+        ):
+            if there != expected:
+                report.problems.append(
+                    tr(
+                        f"{shelf}: {name} lacks {len(expected - there)} and has {len(there - expected)} too many",
+                        f"{shelf}：{name} 缺少 {len(expected - there)} 条，多出 {len(there - expected)} 条",
+                    )
+                )
+
+    def erase_traces(self) -> None:
+        """After a removal that must be real: no byte of removed text stays in SQLite, the word index, the log or Chroma."""
+        self.database.erase_traces()
+        if self.hold_vectors():
+            self._reset_chroma()
+            self.database.erase_traces()
+
+    def log(self, action: str, **details: object) -> None:
+        """One line in the home's log of what policy did (forgetting, merging), for `/memory log` and restore."""
+        import json
+
+        from infrastructure.database import to_iso
+
+        with self.transaction() as db:
+            db.execute(
+                "INSERT INTO log (at, action, details) VALUES (?, ?, ?)",
+                (to_iso(self.now()), action, json.dumps(details, ensure_ascii=False)),
+            )
+
+    def close(self) -> None:
+        """Stop the worker after its current batch, close Chroma, release the lock. Marks that are left are next time's."""
+        self._stopping = True
+        if self._worker is not None:
+            self._wake.set()
+            self._worker.join()
+        with self._chroma_lock:
+            self._chroma.close()
+        if self._lock_file is not None:
+            self._lock_file.release()
+            self._lock_file = None
+        self.database.close()
+
+
+def scope_token(scope: str) -> str:
+    """A document or session id as one FTS5 token, whatever characters it holds.
+
+    >>> scope_token("default") == scope_token("default") != scope_token("Default")
+    True
+    """
+    return "s" + hashlib.blake2b(scope.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def inverse_frequency(rows: int, frequency: int) -> float:
+    """Weight of a term that stands in `frequency` of `rows` texts (Robertson's idf, never negative).
+
+    >>> round(inverse_frequency(100, 1), 2), inverse_frequency(1, 1) < 0.3
+    (4.21, True)
+    """
+    return math.log(1 + (rows - frequency + 0.5) / (frequency + 0.5))

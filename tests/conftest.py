@@ -1,0 +1,36 @@
+"""What every test stands on: the project importable, no settings from outside, the same random examples each run."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+PROJECT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(PROJECT))
+
+settings.register_profile("study", deadline=None, derandomize=True)
+settings.load_profile("study")
+
+CLEARED_PREFIXES = ("LLM_", "EMBEDDING_", "MEMORY_", "STUDY_", "HF_")
+CLEARED = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TERM", "LC_ALL", "LC_MESSAGES", "LANG")
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A developer's own keys, model and home must not reach a test."""
+    for name in list(os.environ):
+        own_corpus = name == "STUDY_TEST_DATA"
+        if name.endswith(("_API_KEY", "_API_BASE")) or name in CLEARED or name.startswith(CLEARED_PREFIXES):
+            if not own_corpus:
+                monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def data_dir() -> Path:
+    """Public data sets that are not shipped: STUDY_TEST_DATA, else ../shared/data. Skips without them."""
+    folder = Path(os.environ.get("STUDY_TEST_DATA") or PROJECT.parent / "shared" / "data")
+    if not folder.is_dir():
+        pytest.skip(f"no public data sets at {folder}; set STUDY_TEST_DATA to a folder that has them")
+    return folder
