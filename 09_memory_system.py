@@ -17,22 +17,30 @@ Article: §1.1 three kinds, not four; §2.1 MemoryItem; §2.2 working; §2.3 epi
 import json
 import math
 import re
+import sys
+import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from infrastructure.database import from_iso, to_iso, utc_now
 from infrastructure.entities import extract_entities, extract_relations
 from infrastructure.graph import Entity, EntityGraph
 from infrastructure.language import tr
-from infrastructure.memory_table import Filter, MemoryTable
+from infrastructure.lesson import StoppedClock, heading, run_lesson, table, try_it
+from infrastructure.memory_table import Filter, MemoryTable, is_new_use
 from infrastructure.ranking import RELEVANT, Candidate, coverage, hybrid_search, inverse_frequency
 from infrastructure.statements import fingerprint, same_statement
 from infrastructure.storage import Storage
 from infrastructure.text import content_tokens, estimate_tokens_mixed, fold, repair, tokens
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 Clock = Callable[[], datetime]
 
@@ -81,6 +89,11 @@ class MemoryItem:
         self.importance = clamp(self.importance)
         self.occurred_at = self.occurred_at or self.timestamp
 
+    @cached_property
+    def fingerprint(self) -> str:
+        """Equal for items that may make the same statement. Worked out once: to change the content, `replace` the item."""
+        return fingerprint(self.content)
+
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "MemoryItem":
         """The inverse of `to_row`, for a row of `texts` joined with `memories`."""
@@ -101,7 +114,7 @@ class MemoryItem:
             **{name: getattr(self, name) for name in _PLAIN},
             **{name: (moment := getattr(self, name)) and to_iso(moment) for name in _MOMENTS},
             "pinned": int(self.pinned),
-            "fingerprint": fingerprint(self.content),
+            "fingerprint": self.fingerprint,
             "derived_from": json.dumps(self.derived_from),
             "metadata": json.dumps(self.metadata, ensure_ascii=False),
         }
@@ -182,13 +195,17 @@ def nudge(importance: float, age: timedelta, access_count: int) -> float:
 # ---- How important is it? A rule, not a constant ----
 
 WEIGHTY = re.compile(
-    r"重要|关键|必须|务必|注意|警告|错误|牢记|\b(?:important|crucial|critical|must|never|always|warning|error|note that|remember)\b",
+    r"重要|关键|必须|务必|注意|警告|错误|牢记|"
+    r"\b(?:important|crucial|critical|must|never|always|warning|error|note that|remember)\b",
     re.I,
 )
-SMALL_TALK = frozenset(
-    "好 好的 好吧 嗯 嗯嗯 哦 行 可以 谢谢 多谢 不客气 收到 明白 明白了 知道了 再见 拜拜 你好 您好 哈哈 没事 "
-    "ok okay k thanks thx bye hi hello hey yes no yep sure fine great cool nice lol".split()
-) | {"thank you", "got it", "i see", "no problem", "you're welcome", "good night", "see you"}
+_COURTESIES = """
+好 好的 好吧 嗯 嗯嗯 哦 行 可以 谢谢 多谢 不客气 收到 明白 明白了 知道了 再见 拜拜 你好 您好 哈哈 没事
+ok okay k thanks thx bye hi hello hey yes no yep sure fine great cool nice lol
+"""
+SMALL_TALK = frozenset(_COURTESIES.split()) | {
+    *("thank you", "got it", "i see", "no problem", "you're welcome", "good night", "see you")
+}
 
 
 def rule_importance(content: str) -> float:
@@ -214,7 +231,8 @@ class WorkingMemory:
     """What the current conversations are about, in RAM, per session. Old items fall off by age, number and tokens.
 
     `capacity` items and `max_tokens` tokens a session, `ttl_minutes` minutes. An item that must go is the one that scores
-    lowest on importance, recency, use and not being in long-term memory yet (D6); `forgotten` counts them.
+    lowest on importance, recency, use and not being in long-term memory yet (D6); `forgotten` counts them. A pinned item
+    stays, and so does the one that was just added.
     """
 
     def __init__(
@@ -231,6 +249,7 @@ class WorkingMemory:
         self.forgotten = 0
         self._now = now
         self._items: dict[str, MemoryItem] = {}
+        self._lock = threading.RLock()  # the life cycle may run in the background (script 10)
 
     def add(
         self, content: str, importance: float | None = None, session_id: str = "default", *, timestamp: datetime | None = None,
@@ -241,23 +260,30 @@ class WorkingMemory:
             content, "working", rule_importance(content) if importance is None else importance, timestamp or self._now(),
             metadata=metadata, session_id=session_id, source=source,
         )  # fmt: skip
-        for known in self.items(session_id):
-            if same_statement(known.content, item.content):
-                known.mentions += 1
-                known.timestamp = max(known.timestamp, item.timestamp)
-                known.importance = max(known.importance, item.importance)
-                return known.memory_id
-        self._items[item.memory_id] = item
-        self._evict(session_id)
+        with self._lock:
+            for known in self.items(session_id):
+                if same_statement(known.content, item.content):
+                    known.mentions += 1
+                    known.timestamp = max(known.timestamp, item.timestamp)
+                    known.importance = max(known.importance, item.importance)
+                    return known.memory_id
+            self._items[item.memory_id] = item
+            self._evict(session_id, added=item)
         return item.memory_id
 
     def items(self, session_id: str = "default") -> list[MemoryItem]:
         """What is on this session's desk, oldest first. Expired items are removed here."""
         oldest = self._now() - self.ttl
-        for item in [item for item in self._items.values() if item.timestamp < oldest]:
-            del self._items[item.memory_id]
-            self.forgotten += 1
-        return sorted((i for i in self._items.values() if i.session_id == session_id), key=lambda item: item.timestamp)
+        with self._lock:
+            for item in [item for item in self._items.values() if item.timestamp < oldest and not item.pinned]:
+                del self._items[item.memory_id]
+                self.forgotten += 1
+            return sorted((i for i in self._items.values() if i.session_id == session_id), key=lambda i: i.timestamp)
+
+    def sessions(self) -> list[str]:
+        """Sessions that have something on their desk."""
+        with self._lock:
+            return sorted({item.session_id for item in self._items.values()})
 
     def retrieve(
         self, query: str, top_k: int = 5, *, session_id: str = "default", scoring: str = "bounded"
@@ -285,12 +311,14 @@ class WorkingMemory:
             hits.append(Hit(item, score, {name: round(value, 4) for name, value in why.items()}))
         return sorted(hits, key=lambda hit: (-hit.score, hit.item.memory_id))[:top_k]
 
-    def _evict(self, session_id: str) -> None:
+    def _evict(self, session_id: str, added: MemoryItem) -> None:
         items = self.items(session_id)
         used = sum(estimate_tokens_mixed(item.content) for item in items)
-        while len(items) > 1 and (len(items) > self.capacity or used > self.max_tokens):
-            worst = min(items, key=self._keep_value)
-            items.remove(worst)
+        over = len(items) - self.capacity
+        for worst in sorted((i for i in items if i is not added and not i.pinned), key=self._keep_value):
+            if over <= 0 and used <= self.max_tokens:
+                return
+            over -= 1
             used -= estimate_tokens_mixed(worst.content)
             del self._items[worst.memory_id]
             self.forgotten += 1
@@ -310,10 +338,15 @@ class WorkingMemory:
     def has_memory(self, memory_id: str) -> bool:
         return memory_id in self._items
 
-    def mark_used(self, memory_ids: Iterable[str]) -> None:
+    def mark_used(self, memory_ids: Iterable[str]) -> int:
+        """These were used in an answer (D3); returns how many counted, as uses close together are one use."""
+        counted = 0
         for item in filter(None, map(self._items.get, memory_ids)):
-            item.access_count += 1
+            is_new = is_new_use(item.last_accessed, self._now())
+            item.access_count += is_new
+            counted += is_new
             item.last_accessed = self._now()
+        return counted
 
     def get_recent(self, n: int = 5, *, session_id: str = "default") -> list[MemoryItem]:
         """The last n, newest first."""
@@ -334,19 +367,19 @@ class WorkingMemory:
 
     def clear(self, session_id: str) -> int:
         """Empty one session's desk; returns how many items were on it."""
-        items = self.items(session_id)
-        for item in items:
-            del self._items[item.memory_id]
+        with self._lock:
+            items = self.items(session_id)
+            for item in items:
+                del self._items[item.memory_id]
         return len(items)
 
     def size(self, session_id: str | None = None) -> int:
         return len(self._items) if session_id is None else len(self.items(session_id))
 
     def get_stats(self) -> dict[str, Any]:
-        sessions = {item.session_id for item in self._items.values()}
         return {
             "count": len(self._items),
-            "sessions": len(sessions),
+            "sessions": len(self.sessions()),
             "forgotten": self.forgotten,
             "capacity": self.capacity,
         }
@@ -430,24 +463,28 @@ class StoredMemory(MemoryTable):
         """
         ids: list[str] = []
         fresh: dict[int, MemoryItem] = {}
-        said: dict[str, list[MemoryItem]] = {}
         with self.transaction():
+            said = self.with_fingerprints(item.fingerprint for item in items)
+            stored = {item.memory_id for alike in said.values() for item in alike}
             for number, item in enumerate(items):
-                alike = said.setdefault(fingerprint(item.content), [])
+                alike = said.setdefault(item.fingerprint, [])
                 known = self._same_among(alike, item)
                 if known is None:
-                    known = self._same_among(self.with_fingerprint(fingerprint(item.content)), item)
-                if known is None:
-                    fresh[number] = replace(item, memory_type=self.memory_type)
+                    fresh[number] = copy(item)
+                    fresh[number].memory_type = self.memory_type
                     alike.append(fresh[number])
-                elif known in fresh.values():
-                    known.mentions += item.mentions
-                else:
+                elif known.memory_id in stored:
                     self._count_mention(known.memory_id, item)
+                else:
+                    known.mentions += item.mentions
                 ids.append((known or item).memory_id)
             chosen = None if vectors is None else [vectors[number] for number in fresh]
             self.insert(list(fresh.values()), chosen)
         return ids
+
+    def find_same(self, item: MemoryItem) -> MemoryItem | None:
+        """The active memory that makes the same statement in the same place."""
+        return self._same_among(self.with_fingerprints([item.fingerprint]).get(item.fingerprint, []), item)
 
     def _same_among(self, known: Sequence[MemoryItem], item: MemoryItem) -> MemoryItem | None:
         return next((k for k in known if self._same_place(k, item) and same_statement(k.content, item.content)), None)
@@ -487,7 +524,8 @@ class StoredMemory(MemoryTable):
         vector=None,
         **chosen: Any,
     ) -> list[Hit]:
-        """Memories about the query, best first; [] when none is. `chosen` as in `Filter`: session_id, since, until, …
+        """Memories about the query, best first; [] when none is. `chosen` as in `Filter`: session_id, since, until, …;
+        of status, one: "active", or "archived" or "superseded" to look for what was put away.
 
         scoring: "bounded" (default) or "article" (§2's own formula). `vector`: the query's, if already at hand.
         min_relevance: 0 returns the nearest, whatever they are.
@@ -495,10 +533,13 @@ class StoredMemory(MemoryTable):
         if not tokens(query):
             return []
         narrow = Filter(**chosen)
+        if narrow.status is None:
+            raise ValueError(f"search one status at a time: {', '.join(STATUSES)}")
+        shelf = self.memory_type if narrow.status == "active" else "archive"
         only = self.row_ids(narrow) if narrow.narrows_search else None
         pool = hybrid_search(
             self.storage,
-            self.memory_type,
+            shelf,
             query,
             limit=max(3 * top_k, 30),
             scope=narrow.session_id,
@@ -584,9 +625,12 @@ class SemanticMemory(StoredMemory):
                 row_id, [*entities, *([Entity(concept)] if concept else [])], extract_relations(item.content, entities)
             )
 
-    def remove(self, memory_id: str) -> bool:
-        removed = super().remove(memory_id)
-        self.graph.drop_orphans()
+    def remove_many(self, memory_ids: Iterable[str]) -> int:
+        memory_ids = list(memory_ids)
+        with self.transaction():
+            touched = set().union(*(self.graph.entities_of(self._row_id(memory_id)) for memory_id in memory_ids))
+            removed = super().remove_many(memory_ids)
+            self.graph.tidy(touched)
         return removed
 
     def search_entities(self, prefix: str = "", limit: int = 20) -> list[Entity]:
@@ -613,3 +657,100 @@ class SemanticMemory(StoredMemory):
             score = semantic_score(_similarity(candidate), entity, item.importance)
             hits.append(Hit(item, score, {**candidate.why(), "entity": round(entity, 4)}))
         return hits
+
+
+# ---- lesson ----
+
+ASKED_AFTER = timedelta(minutes=5)  # from putting things on the desk to asking
+ON_THE_DESK = (
+    "正在比较 Faithfulness 和 Recall 两个指标",
+    "The experiment runs on 200 questions from the course notes.",
+    "注意：今晚八点前必须交实验报告",
+)
+EVENTS = (  # days ago, what happened
+    (20, "读完 RAGAS 论文，记下了四个指标"),
+    (10, "Failed the quiz question on HyDE."),
+    (6, "完成了第 3 章混合检索的练习"),
+    (3, "Compared BM25 with vector search on the course notes."),
+    (0, "Important: lunch with my advisor at noon!"),
+)
+KNOWLEDGE = (
+    "检索增强生成（RAG）可以减少幻觉",
+    "RAG grounds an answer in documents.",
+    "混合检索结合BM25和向量检索",
+    "HyDE is a method that searches with a made-up answer.",
+)
+QUESTIONS = (
+    "BM25 和向量检索怎么结合？",
+    "How does BM25 compare with vector search?",
+    "What is HyDE?",
+    "怎么减少幻觉？",
+    "先看哪个指标？",
+    "量子纠缠是什么？",
+)
+
+
+def remember_all(storage: Storage, clock: StoppedClock) -> tuple[WorkingMemory, EpisodicMemory, SemanticMemory]:
+    """A dozen memories of a learner, in Chinese and English, each where it belongs."""
+    desk, diary, handbook = WorkingMemory(now=clock), EpisodicMemory(storage), SemanticMemory(storage)
+    for days, content in EVENTS:
+        diary.add(content, occurred_at=clock() - timedelta(days=days))
+    for content in KNOWLEDGE:
+        handbook.add(content)
+    for content in ON_THE_DESK:
+        desk.add(content)
+        clock.move(minutes=1)
+    clock.moment += ASKED_AFTER
+    return desk, diary, handbook
+
+
+def lesson(home: Path) -> Iterator["RenderableType"]:
+    with Storage(home, now=(clock := StoppedClock())) as storage:
+        memories = remember_all(storage, clock)
+        yield heading(tr("§1.1 Three memories, one question", "§1.1 一个问题，三种记忆"))
+        yield tr(
+            "Words only: no vectors yet (script 11), so a question finds what is written in its own language.",
+            "只用词语，还没有向量（见 11），所以问题只找得到用同一种语言写的记忆。",
+        )
+        for question in QUESTIONS:
+            hits = [hit for memory in memories for hit in memory.retrieve(question, top_k=2)]
+            yield heading(question)
+            columns = tr("memory", "记忆"), tr("score", "得分"), tr("found", "内容"), tr("why", "依据")
+            yield table(*columns, rows=map(hit_row, hits)) if hits else tr("Nothing about that.", "没有相关记忆。")
+        yield heading(tr("§2.4 What the knowledge speaks of", "§2.4 知识里的实体"))
+        columns = tr("entity", "实体"), tr("also called", "别名"), tr("related to", "相关实体")
+        yield table(*columns, rows=entity_rows(memories[2]))
+    yield from try_it(
+        tr(
+            "ASKED_AFTER = 90 minutes: the desk is empty, diary and handbook are not.",
+            "把 ASKED_AFTER 改成 90 分钟：桌面空了，日记和手册还在。",
+        ),
+        tr(
+            "Take （RAG） out of the first knowledge: RAG and 检索增强生成 become two entities.",
+            "删掉第一条知识里的（RAG）：RAG 和检索增强生成变成两个实体。",
+        ),
+        tr(
+            "Ask just 幻觉, or hyde: two characters, or small letters, find the same.",
+            "只问「幻觉」或 hyde：两个字、小写字母，找到的一样。",
+        ),
+    )
+
+
+def hit_row(hit: Hit) -> tuple[str, float, str, str]:
+    shown = ("tfidf", "keyword", "decay", "coverage", "relevance", "nudge")
+    why = "\n".join(f"{name} {hit.why[name]:.2f}" for name in shown if name in hit.why)
+    return hit.item.memory_type, round(hit.score, 2), hit.item.content, why
+
+
+def entity_rows(handbook: SemanticMemory) -> Iterator[tuple[str, str, str]]:
+    for entity in handbook.search_entities():
+        related = ", ".join(other.name for other, _hops in handbook.get_related_entities(entity.name))
+        yield entity.name, ", ".join(entity.aliases), related
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    return run_lesson(lesson, __doc__, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

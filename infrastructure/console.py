@@ -92,20 +92,27 @@ class Screen:
         console.print(_Clean(renderable), soft_wrap=wrap_freely)
 
     def _console(self, stream: TextIO) -> "Console":
-        from rich.console import Console
-
         if id(stream) not in self._consoles:
-            self._consoles[id(stream)] = Console(
-                file=stream,
-                color_system=None if self._color is False else "truecolor" if self._color else "auto",
-                force_terminal=True if self._color else None,
-                no_color=None if self._color is None else not self._color,
-                width=self._width,
-                markup=False,
-                emoji=False,
-                highlight=False,
-            )
+            console = _new_console(stream, self._color, self._width)
+            if console.no_color:  # NO_COLOR takes colour from rich, but leaves it bold and italics
+                console = _new_console(stream, False, self._width)
+            self._consoles[id(stream)] = console
         return self._consoles[id(stream)]
+
+
+def _new_console(stream: TextIO, color: bool | None, width: int | None) -> "Console":
+    from rich.console import Console
+
+    return Console(
+        file=stream,
+        color_system=None if color is False else "truecolor" if color else "auto",
+        force_terminal=True if color else None,
+        no_color=None if color is None else not color,
+        width=width,
+        markup=False,
+        emoji=False,
+        highlight=False,
+    )
 
 
 def plain(text: str) -> "Text":

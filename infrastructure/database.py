@@ -13,7 +13,7 @@ which is why the default search cannot see it and need not filter.
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -48,9 +48,9 @@ def _first_schema(db: sqlite3.Connection) -> None:
         if statement.strip():
             db.execute(statement)
     for shelf in SHELVES:
-        # detail=column: no phrase queries are needed, and the index is a third smaller.
+        # Not detail=column, though no phrase is ever asked for: bm25 would read and cut up the text of every row that matches.
         db.execute(
-            f"CREATE VIRTUAL TABLE words_{shelf} USING fts5(scope, body, detail=column, "
+            f"CREATE VIRTUAL TABLE words_{shelf} USING fts5(scope, body, "
             "tokenize=\"unicode61 remove_diacritics 0 categories 'L* N* Co M*'\")"
         )
         db.execute(f"CREATE VIRTUAL TABLE terms_{shelf} USING fts5vocab(words_{shelf}, row)")
@@ -201,7 +201,9 @@ class Database:
     ):
         self.path = path
         self.lock = threading.RLock()  # also guards what must stay in step with our own writes (VectorMatrix)
+        self.rollbacks = 0  # whoever keeps a copy of rows compares it with this: what it saw may never have been
         self._depth = 0
+        self._broken = False  # the running transaction has failed somewhere inside and must not be committed
         self._now = now
         self._migrations = migrations
         with _home_errors(path):
@@ -242,9 +244,10 @@ class Database:
     def _migrate(self) -> None:
         if self.schema_version == len(self._migrations):
             return
-        if self.schema_version > 0:
-            self.backup(self.path.parent / "backups" / f"before-{self._migrations[self.schema_version][0]}.db")
         with self.transaction() as db:
+            # Asked again inside: another process may have migrated meanwhile, and its copy must not be replaced by a newer one.
+            if 0 < self.schema_version < len(self._migrations):
+                self.backup(self.path.parent / "backups" / f"before-{self._migrations[self.schema_version][0]}.db")
             for number, (_name, step) in enumerate(self._migrations, start=1):
                 if number > self.schema_version:
                     step(db)
@@ -252,29 +255,39 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing, one writer at a time in this process and in all others. Nested uses join the outer one."""
+        """All or nothing, one writer at a time in this process and in all others. Nested uses join the outer one: when
+        one of them fails, the whole cannot be committed any more, even if somebody catches the error."""
         with self.lock, _home_errors(self.path):
-            if self._depth == 0:
-                self._db.execute("BEGIN IMMEDIATE")
             self._depth += 1
             try:
+                if self._depth == 1:
+                    self._broken = False
+                    self._db.execute("BEGIN IMMEDIATE")
                 yield self._db
+                if self._depth == 1:
+                    self._commit()
             except BaseException:
-                self._depth -= 1
-                if self._depth == 0 and self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
+                self._broken = True
+                if self._depth == 1:
+                    self._roll_back()
                 raise
-            self._depth -= 1
-            if self._depth == 0:
-                self._commit()
+            finally:
+                self._depth -= 1
 
     def _commit(self) -> None:
-        try:
-            self._db.execute("COMMIT")
-        except sqlite3.Error:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
+        if self._broken:
+            raise RuntimeError("a part of this transaction failed; nothing of it was written")
+        self._db.execute("COMMIT")
+
+    def _roll_back(self) -> None:
+        self.rollbacks += 1
+        if self._db.in_transaction:  # a full disk may have made SQLite roll back by itself
+            self._db.execute("ROLLBACK")
+
+    @property
+    def in_transaction(self) -> bool:
+        """True inside `transaction`. Ask with `lock` held, else the answer may be about another thread."""
+        return self._depth > 0
 
     def rows(self, sql: str, args: object = ()) -> list[sqlite3.Row]:
         """All rows of a SELECT, read at once so that no cursor outlives the lock."""
@@ -305,15 +318,24 @@ class Database:
                 db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (key, value))
 
     def backup(self, target: Path) -> Path:
-        """A consistent copy, made while others may be writing. An older copy of the same name is replaced."""
+        """A consistent copy, made while others may be writing. An older copy of the same name is replaced when it is done.
+
+        The copy knows of no Chroma folder, so one that is put back gets a new one instead of a newer database's.
+        """
+        unfinished = target.with_name(target.name + ".part")
         with self.lock, _home_errors(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.unlink(missing_ok=True)
-            copy = sqlite3.connect(target)
             try:
-                self._db.backup(copy)
-            finally:
-                copy.close()
+                target.parent.mkdir(parents=True, exist_ok=True)
+                unfinished.unlink(missing_ok=True)
+            except OSError as error:
+                raise HomeError(_unwritable(target)) from error
+            # A connection of its own: SQLite would wait for ever to copy from one that is in the middle of a transaction.
+            with closing(sqlite3.connect(self.path)) as source, closing(sqlite3.connect(unfinished)) as copy:
+                source.backup(copy)
+                copy.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
+                copy.execute("DELETE FROM meta WHERE key = 'chroma'")
+                copy.commit()
+            unfinished.replace(target)
         return target
 
     def erase_traces(self) -> None:
@@ -323,7 +345,8 @@ class Database:
             for shelf in SHELVES:
                 self._db.execute(f"INSERT INTO words_{shelf} (words_{shelf}) VALUES ('optimize')")
             self._db.execute("VACUUM")
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            if self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:  # somebody still reads the old pages
+                raise sqlite3.OperationalError("database is locked")
 
     def close(self) -> None:
         with self.lock:
@@ -351,12 +374,16 @@ def _home_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
+def _unwritable(path: Path) -> str:
+    return tr(
+        f"{path} cannot be written; choose another folder with --home or change its permissions.",
+        f"无法写入 {path}；请用 --home 换一个文件夹，或修改权限。",
+    )
+
+
 def _sentence(problem: str, path: Path) -> str | None:
     if "readonly" in problem or "unable to open" in problem:
-        return tr(
-            f"{path} cannot be written; choose another folder with --home or change its permissions.",
-            f"无法写入 {path}；请用 --home 换一个文件夹，或修改权限。",
-        )
+        return _unwritable(path)
     if "is full" in problem or "disk i/o" in problem:
         return tr(
             f"The disk that holds {path} is full or failing; free some space and try again, nothing was half-written.",

@@ -10,12 +10,13 @@ for one entity, and never find "RAG" inside "storage".
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from infrastructure.graph import Entity, Relation
 from infrastructure.text import content_tokens, fold, is_cjk
 
 _TERM = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-+.#/][A-Za-z0-9]+)*(?:\+\+|#)?")
-_QUOTED = re.compile(r"[「『“\"《【`]([^」』”\"》】`\n]{2,30})[」』”\"》】`]")
+_QUOTED = re.compile(r"[「『“\"《【`]([^」』”\"》】`\n。！？!?；;]{2,30})[」』”\"》】`]")  # terms, not sentences
 _GLOSS = re.compile(
     r"([\w\u4e00-\u9fff][\w\u4e00-\u9fff -]{0,29}?)\s*[（(]\s*([A-Za-z][\w .+-]{1,40}|[\u4e00-\u9fff]{2,12})\s*[）)]"
 )
@@ -27,7 +28,7 @@ _DEFINED_EN = re.compile(
 )
 # Between the terms of an unspaced sentence stand words like these; what remains between them is a term. Single characters
 # that also stand inside words (向量, 对比, 能力, 应用) are left out: cutting there would leave half a term.
-_BETWEEN = re.compile(
+BETWEEN = re.compile(
     "结合|使用|采用|利用|通过|进行|可以|需要|包括|包含|支持|基于|以及|擅长|适合|关注|负责|解决|提升|减少|增加|如何|什么|怎么|"
     "为什么|用户|问题|问过|完成|没有|不是|我们|你们|他们|的|了|和|与|及|或|是|在|把|被|我|你|他|她|它|这|那|很|也|都|还|就"
 )
@@ -73,8 +74,8 @@ def _is_name(text: str, match: re.Match[str]) -> bool:
 def _unspaced_terms(text: str) -> Iterator[tuple[int, str, tuple[str, ...]]]:
     """Pieces of 2 to 8 characters between function words, in runs of CJK characters."""
     start = 0
-    for piece in re.split(rf"({_BETWEEN.pattern}|[^\u4e00-\u9fff]+)", text):
-        if 2 <= len(piece) <= 8 and all(map(is_cjk, piece)) and not _BETWEEN.fullmatch(piece):
+    for piece in re.split(rf"({BETWEEN.pattern}|[^\u4e00-\u9fff]+)", text):
+        if 2 <= len(piece) <= 8 and all(map(is_cjk, piece)) and not BETWEEN.fullmatch(piece):
             yield start, piece, ()
         start += len(piece)
 
@@ -98,8 +99,10 @@ def extract_relations(text: str, entities: Sequence[Entity]) -> list[Relation]:
     """subject–predicate–object where a sentence puts one of a few verbs between two entities, nothing but it and function words."""
     relations = []
     for sentence in re.split(r"[。！？；.!?;\n]", text):
-        places = sorted((sentence.find(e.name), e) for e in entities if e.name in sentence)
-        for (at, subject), (next_at, object_) in zip(places, places[1:], strict=False):
+        places = sorted(
+            ((sentence.find(e.name), e) for e in entities if e.name in sentence), key=lambda place: place[0]
+        )
+        for (at, subject), (next_at, object_) in pairwise(places):
             between = sentence[at + len(subject.name) : next_at]
             for predicate, pattern in _PREDICATES.items():
                 if len(between) <= 12 and pattern.search(between):

@@ -62,16 +62,56 @@ class EntityGraph:
     def unlink(self, text_id: int) -> None:
         """Forget what a text said; entities nobody speaks of any more go too."""
         with self._storage.transaction() as db:
+            touched = self.entities_of(text_id)
             db.execute("DELETE FROM entity_mentions WHERE id = ?", (text_id,))
             db.execute("DELETE FROM relations WHERE id = ?", (text_id,))
-            self.drop_orphans()
+            self.tidy(touched)
 
-    def drop_orphans(self) -> None:
-        """Remove entities without any mention or relation, e.g. after texts were removed."""
+    def entities_of(self, text_id: int) -> set[int]:
+        """Ids of the entities that a text mentions or relates."""
+        rows = self._rows(
+            "SELECT entity_id FROM entity_mentions WHERE id = :id UNION SELECT subject_id FROM relations WHERE id = :id "
+            "UNION SELECT object_id FROM relations WHERE id = :id",
+            {"id": text_id},
+        )
+        return {row[0] for row in rows}
+
+    def tidy(self, entity_ids: Iterable[int]) -> None:
+        """After a text is gone: of the entities it spoke of, remove those that no other text speaks of, and from the
+        others the spellings that no other text uses. A name that stood only in a deleted text is deleted text."""
         with self._storage.transaction() as db:
+            for entity_id in entity_ids:
+                if not self._texts_of(entity_id, limit=1):
+                    db.execute("DELETE FROM entities WHERE entity_id = ?", (entity_id,))
+                    continue
+                aliases = self._rows("SELECT folded, name FROM entity_aliases WHERE entity_id = ?", (entity_id,))
+                unused = {alias["folded"] for alias in aliases} if len(aliases) > 1 else set()
+                for limit in (100, -1):  # a name in daily use is met in its last hundred texts: seldom all are read
+                    said = "\n".join(self._texts_of(entity_id, limit)) if unused else ""
+                    unused = {folded for folded in unused if folded not in said}
+                if 0 < len(unused) < len(aliases):
+                    self._drop_spellings(entity_id, unused)
+
+    def _texts_of(self, entity_id: int, limit: int) -> list[str]:
+        """What the newest texts that speak of an entity say, folded; limit −1 means all."""
+        some = "SELECT * FROM (SELECT id FROM {} WHERE {} = :e ORDER BY id DESC LIMIT :limit)"
+        places = (("entity_mentions", "entity_id"), ("relations", "subject_id"), ("relations", "object_id"))
+        rows = self._rows(
+            "SELECT t.content, json_extract(m.metadata, '$.concept') AS concept FROM texts t LEFT JOIN memories m USING (id) "
+            f"WHERE t.id IN ({' UNION '.join(some.format(*place) for place in places)})",
+            {"e": entity_id, "limit": limit},
+        )
+        return [fold(f"{row['content']}\n{row['concept']}") for row in rows]
+
+    def _drop_spellings(self, entity_id: int, gone: set[str]) -> None:
+        """Remove some spellings of an entity, not all. If its name is among them, the first one left becomes its name."""
+        with self._storage.transaction() as db:
+            db.executemany("DELETE FROM entity_aliases WHERE folded = ?", ((folded,) for folded in gone))
             db.execute(
-                "DELETE FROM entities WHERE NOT EXISTS (SELECT 1 FROM entity_mentions m WHERE m.entity_id = entities.entity_id) "
-                "AND NOT EXISTS (SELECT 1 FROM relations r WHERE entities.entity_id IN (r.subject_id, r.object_id))"
+                "UPDATE entities SET (name, folded) = "
+                "(SELECT name, folded FROM entity_aliases WHERE entity_id = :e ORDER BY folded) "
+                "WHERE entity_id = :e AND folded NOT IN (SELECT folded FROM entity_aliases WHERE entity_id = :e)",
+                {"e": entity_id},
             )
 
     def _entity_id(self, name: str, kind: str = "concept") -> int:
@@ -133,7 +173,8 @@ class EntityGraph:
         """Entities with a spelling that begins with `prefix`, most mentioned first. "" lists them all."""
         low = fold(prefix)
         rows = self._rows(
-            "SELECT e.entity_id, e.name, e.kind, (SELECT count(*) FROM entity_mentions m WHERE m.entity_id = e.entity_id) AS uses "
+            "SELECT e.entity_id, e.name, e.kind, "
+            "(SELECT count(*) FROM entity_mentions m WHERE m.entity_id = e.entity_id) AS uses "
             "FROM entities e WHERE e.entity_id IN (SELECT entity_id FROM entity_aliases WHERE folded >= ? AND folded < ?) "
             "ORDER BY uses DESC, e.name LIMIT ?",
             (low, low + "\U0010ffff", limit),
@@ -173,7 +214,8 @@ class EntityGraph:
     def relations(self, name: str | None = None) -> list[Relation]:
         """All relations, or those with `name` on either side."""
         sql = (
-            "SELECT s.name AS subject, r.predicate, o.name AS object, t.key FROM relations r JOIN entities s ON s.entity_id = r.subject_id "
+            "SELECT s.name AS subject, r.predicate, o.name AS object, t.key "
+            "FROM relations r JOIN entities s ON s.entity_id = r.subject_id "
             "JOIN entities o ON o.entity_id = r.object_id JOIN texts t ON t.id = r.id"
         )
         if name is None:

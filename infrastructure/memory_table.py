@@ -8,11 +8,20 @@ from __future__ import annotations  # the method `list` would hide the type in t
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from infrastructure.database import to_iso
 from infrastructure.storage import Storage, Text
+
+# Uses closer together than this are one use: five questions in one sitting say less than one a day for five days.
+SPACING = timedelta(minutes=10)
+
+
+def is_new_use(last_accessed: datetime | None, now: datetime) -> bool:
+    """False within SPACING of the last use. A last use in the future was stamped by a clock that ran ahead: it is over."""
+    return last_accessed is None or not timedelta(0) <= now - last_accessed < SPACING
+
 
 _FROM = "FROM texts t JOIN memories m USING (id)"
 _SELECT = f"SELECT t.key, t.scope, t.content, m.* {_FROM}"
@@ -20,18 +29,23 @@ _SELECT = f"SELECT t.key, t.scope, t.content, m.* {_FROM}"
 
 @dataclass(frozen=True)
 class Filter:
-    """Which memories: of one session, since ≤ occurred_at < until, at least so important, of one status (None: any)."""
+    """Which memories: of one session, since ≤ occurred_at < until, min ≤ importance < max, so often used or more, from
+    one source, neither written nor used since a moment, of one status (None: any)."""
 
     session_id: str | None = None
     since: datetime | None = None
     until: datetime | None = None
     min_importance: float = 0.0
+    max_importance: float | None = None
+    min_access: int = 0
+    source: str | None = None
+    untouched_since: datetime | None = None
     status: str | None = "active"
 
     @property
     def narrows_search(self) -> bool:
         """True when it asks for more than one session's active memories, which the search machinery does by itself."""
-        return self.since is not None or self.until is not None or self.min_importance > 0
+        return self != Filter(session_id=self.session_id)
 
     def where(self, memory_type: str) -> tuple[str, list[Any]]:
         """As SQL, with its arguments."""
@@ -41,6 +55,11 @@ class Filter:
             "m.occurred_at >= ?": self.since and to_iso(self.since),
             "m.occurred_at < ?": self.until and to_iso(self.until),
             "m.importance >= ?": self.min_importance or None,
+            "m.importance < ?": self.max_importance,
+            "m.access_count >= ?": self.min_access or None,
+            "m.source = ?": self.source,
+            "max(m.timestamp, coalesce(m.last_accessed, '')) < ?": self.untouched_since
+            and to_iso(self.untouched_since),
             "m.status = ?": self.status,
         }
         given = {test: value for test, value in tests.items() if value is not None}
@@ -70,7 +89,7 @@ class MemoryTable:
     def list(self, *, limit: int = 100, offset: int = 0, **chosen: Any) -> list[Any]:
         """Memories by when they happened, oldest first; limit −1 means all.
 
-        `chosen` as in `Filter`: session_id, since, until, min_importance, status (default "active").
+        `chosen` as in `Filter`: session_id, since, until, min_importance, …, status (default "active").
         """
         where, args = Filter(**chosen).where(self.memory_type)
         sql = f"{_SELECT} WHERE {where} ORDER BY m.occurred_at, t.id LIMIT ? OFFSET ?"
@@ -105,13 +124,18 @@ class MemoryTable:
         rows = self.storage.select_in(f"{_SELECT} WHERE t.id IN", row_ids)
         return {row["id"]: self.item_type.from_row(row) for row in rows}
 
-    def with_fingerprint(self, fingerprint: str) -> list[Any]:
-        """Active memories with this fingerprint: the candidates for "said before"."""
-        rows = self._db.rows(
-            f"{_SELECT} WHERE m.memory_type = ? AND m.fingerprint = ? AND m.status = 'active'",
-            (self.memory_type, fingerprint),
-        )
-        return [self.item_type.from_row(row) for row in rows]
+    def with_fingerprints(self, fingerprints: Iterable[str]) -> dict[str, list[Any]]:
+        """Active memories with these fingerprints: the candidates for "said before"."""
+        sql = f"{_SELECT} WHERE m.memory_type = ? AND m.status = 'active' AND m.fingerprint IN"
+        found: dict[str, list[Any]] = {}
+        for row in self.storage.select_in(sql, set(fingerprints), (self.memory_type,)):
+            found.setdefault(row["fingerprint"], []).append(self.item_type.from_row(row))
+        return found
+
+    def derived(self) -> list[Any]:
+        """Memories of this kind that were made from others, whatever their status, oldest first."""
+        sql = f"{_SELECT} WHERE m.memory_type = ? AND m.derived_from != '[]' ORDER BY t.id"
+        return [self.item_type.from_row(row) for row in self._db.rows(sql, (self.memory_type,))]
 
     # ---- writing ----
 
@@ -135,19 +159,29 @@ class MemoryTable:
         content: str | None = None,
         importance: float | None = None,
         pinned: bool | None = None,
+        source: str | None = None,
+        occurred_at: datetime | None = None,
+        derived_from: Sequence[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> bool:
         """Change what is given, keep the rest; False when there is no such memory.
 
         For a value that *was* true, `supersede` keeps the old one with its interval.
         """
-        item = self.get(memory_id)
-        if item is None:
-            return False
-        given = {"content": content, "importance": importance, "pinned": pinned}
+        given = {
+            "content": content,
+            "importance": importance,
+            "pinned": pinned,
+            "source": source,
+            "occurred_at": occurred_at,
+            "derived_from": None if derived_from is None else list(derived_from),
+        }
         changes = {name: value for name, value in given.items() if value is not None}
-        changed = replace(item, **changes, metadata={**item.metadata, **(metadata or {})})
         with self.transaction():
+            item = self.get(memory_id)
+            if item is None:
+                return False
+            changed = replace(item, **changes, metadata={**item.metadata, **(metadata or {})})
             self._save(changed)
             if changed.content != item.content:
                 self.storage.replace_text(memory_id, changed.content)
@@ -156,41 +190,56 @@ class MemoryTable:
 
     def archive(self, memory_id: str) -> bool:
         """Out of the default search, restorable. False when there is no such active memory."""
-        item = self.get(memory_id)
-        if item is None or item.status != "active":
-            return False
-        self._retire(item, status="archived")
+        with self.transaction():
+            item = self.get(memory_id)
+            if item is None or item.status != "active":
+                return False
+            self._retire(item, status="archived")
         return True
 
     def restore(self, memory_id: str) -> bool:
         """Back into the default search, as it was before it was archived or superseded."""
-        item = self.get(memory_id)
-        if item is None or item.status == "active":
-            return False
         with self.transaction():
+            item = self.get(memory_id)
+            if item is None or item.status == "active":
+                return False
             self._save(replace(item, status="active", valid_until=None, superseded_by=None))
             self.storage.move_text(memory_id, self.memory_type)
         return True
 
     def remove(self, memory_id: str) -> bool:
         """Delete a memory for good; False when there is none. Bytes in free pages go with `storage.erase_traces`."""
-        return self.has_memory(memory_id) and self.storage.remove_texts([memory_id]) == 1
+        return self.remove_many([memory_id]) == 1
+
+    def remove_many(self, memory_ids: Iterable[str]) -> int:
+        """Delete memories of this kind for good; returns how many there were. Other ids are skipped."""
+        with self.transaction():
+            return self.storage.remove_texts([i for i in memory_ids if self.has_memory(i)])
 
     def clear(self, session_id: str) -> int:
         """Delete one session's memories of this kind; returns how many. An empty id is a ValueError, not "all"."""
         if not session_id:
             raise ValueError("say which session to clear")
-        return self.storage.remove_texts(i.memory_id for i in self.list(session_id=session_id, status=None, limit=-1))
+        return self.remove_many(item.memory_id for item in self.list(session_id=session_id, status=None, limit=-1))
 
-    def mark_used(self, memory_ids: Iterable[str]) -> None:
-        """D3: these memories were used in an answer. Reading or listing a memory never counts."""
-        moment = to_iso(self.storage.now())
+    def mark_used(self, memory_ids: Iterable[str]) -> int:
+        """D3: these memories were used in an answer. Reading or listing a memory never counts. Returns how many counted.
+
+        Uses within SPACING of the last one are the same use: they move `last_accessed`, not `access_count`.
+        """
+        now = self.storage.now()
+        moments = {"now": to_iso(now), "from": to_iso(now - SPACING)}
+        counted = 0
         with self.transaction() as db:
-            db.executemany(
-                "UPDATE memories SET access_count = access_count + 1, last_accessed = ? "
-                "WHERE memory_type = ? AND id = (SELECT id FROM texts WHERE key = ?)",
-                [(moment, self.memory_type, memory_id) for memory_id in memory_ids],
-            )
+            for memory_id in memory_ids:
+                row = {**moments, "type": self.memory_type, "id": self._row_id(memory_id)}
+                counted += db.execute(
+                    "UPDATE memories SET access_count = access_count + 1 WHERE id = :id AND memory_type = :type "
+                    "AND (last_accessed IS NULL OR last_accessed <= :from OR last_accessed > :now)",
+                    row,
+                ).rowcount
+                db.execute("UPDATE memories SET last_accessed = :now WHERE id = :id AND memory_type = :type", row)
+        return counted
 
     def _count_mention(self, memory_id: str, item: Any) -> None:
         """The same was said again: add to its count; importance and pin never get less by it."""

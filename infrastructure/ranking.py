@@ -200,7 +200,7 @@ def hybrid_search(
     if allowed is not None:
         ranked = [candidate for candidate in ranked if candidate.id in allowed]
     ranked = ranked[:limit]
-    _judge(storage, shelf, ranked, frequencies)
+    _judge(storage, shelf, ranked, frequencies, vector)
     return ranked
 
 
@@ -213,7 +213,7 @@ def _words_leg(storage, shelf, terms, frequencies, scope, allowed) -> dict[int, 
 
 def _pool(storage: Storage, shelf: str, words: dict[int, float], dense: dict[int, float], vector) -> list[Candidate]:
     """Everything a leg nominated and whatever stands beside it, each with both raw scores."""
-    places = storage.places(words.keys() | dense.keys())
+    places = storage.places(shelf, words.keys() | dense.keys())
     adjacent = {(scope, position + step) for scope, position in places.values() for step in (-1, 1)}
     beside = storage.neighbours(shelf, adjacent - set(places.values()))
     places |= {text_id: place for place, text_id in beside.items()}
@@ -225,14 +225,28 @@ def _pool(storage: Storage, shelf: str, words: dict[int, float], dense: dict[int
     ]
 
 
-def _judge(storage: Storage, shelf: str, ranked: Sequence[Candidate], frequencies: dict[str, int]) -> None:
+def judge(storage: Storage, shelf: str, query: str, candidates: Sequence[Candidate], *, vector=None) -> None:
+    """Set coverage and relevance of candidates for a query. `vector` is its unit vector (dim,), None for words only.
+
+    A candidate that was judged before keeps the better of the two: it may be asked for in more than one way.
+    """
+    frequencies = storage.document_frequencies(shelf, content_tokens(query) or tokens(query))
+    _judge(storage, shelf, candidates, frequencies, vector)
+
+
+def _judge(storage: Storage, shelf: str, candidates: Sequence[Candidate], frequencies: dict[str, int], vector) -> None:
     rows = storage.count(shelf)
     weights = {term: inverse_frequency(rows, frequency) for term, frequency in frequencies.items()}
-    indexed = storage.words_of(shelf, [candidate.id for candidate in ranked])
+    ids = [candidate.id for candidate in candidates]
+    indexed = storage.words_of(shelf, ids)
+    cosines = {} if vector is None else storage.cosines(shelf, vector, ids)
     anchors = getattr(storage.embedder, "anchors", None)
-    for candidate in ranked:
-        candidate.coverage = coverage(weights, indexed.get(candidate.id, set()))
-        if candidate.cosine is None or anchors is None:
-            candidate.relevance = WORDS_ONLY.relevance(0.0, candidate.coverage)
+    for candidate in candidates:
+        covered = coverage(weights, indexed.get(candidate.id, set()))
+        cosine = cosines.get(candidate.id)
+        if cosine is None or anchors is None:
+            relevance = WORDS_ONLY.relevance(0.0, covered)
         else:
-            candidate.relevance = WITH_VECTORS.relevance(rescaled(candidate.cosine, anchors), candidate.coverage)
+            relevance = WITH_VECTORS.relevance(rescaled(cosine, anchors), covered)
+        if relevance >= candidate.relevance:
+            candidate.cosine, candidate.coverage, candidate.relevance = cosine, covered, relevance

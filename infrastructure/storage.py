@@ -10,11 +10,14 @@ any other process writes its rows, leaves the marks, and searches words and blob
 
 import hashlib
 import math
+import shutil
 import threading
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import accumulate
 from pathlib import Path
 from sqlite3 import Connection, Row
 
@@ -22,11 +25,15 @@ from infrastructure.database import SHELVES, Database, utc_now
 from infrastructure.errors import EmbedderUnavailable, HomeError, StudyError
 from infrastructure.language import tr
 from infrastructure.text import tokens
-from infrastructure.vectors import ChromaIndex, VectorMatrix
+from infrastructure.vectors import ChromaIndex, IndexBroken, VectorMatrix
 
 COMMON_TERM_SHARE = 0.05  # a term in more than 5 % of the rows costs 90 ms at 100,000 rows and ranks nothing
 COMMON_TERM_ROWS = 2_000  # ... but in a small shelf every term is cheap, so all are used
+SCORED_ROWS = 10_000  # bm25 costs 2 µs a row: the rarest terms that stand in so many rows together are enough
 EMBED_BATCH = 8  # texts between two commits of the worker: about a second's work can be lost, never a row
+INDEX_BATCH = 1_000  # vectors between two looks at whether we are closing
+POLL_SECONDS = 2.0  # how often the worker looks for what another process has left
+LONGEST_PAUSE = 300.0  # seconds the worker waits at most between two tries when the embedder fails
 SQL_VARIABLES = 900  # SQLite allows 999 host parameters in its oldest builds
 
 
@@ -80,11 +87,14 @@ class Storage:
         self.now = now
         self.notices: list[str] = []  # sentences for the learner: a changed embedder, another process at work
         self._embedder = embedder
-        self._embedder_checked = False
+        self._agreed_at: int | None = None  # the data_version at which the embedder was last found to be the home's
         self._make_folder()
         self.database = Database(self.home / "memory.db", now=now)
         self._matrices = {shelf: VectorMatrix(self.database, shelf) for shelf in SHELVES}
         self._chroma = ChromaIndex(self.home)
+        self._chroma_given_up = False
+        # Whoever needs several takes them in this order: _embedding, _chroma_lock, database.lock, _lock_file_guard.
+        self._embedding = threading.RLock()
         self._chroma_lock = threading.RLock()
         self._lock_file = None
         self._lock_file_guard = threading.Lock()
@@ -116,17 +126,8 @@ class Storage:
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
         """Rows, words and pending marks that belong together go in one of these."""
-        try:
-            with self.database.transaction() as db:
-                yield db
-        except BaseException:
-            self._forget_matrices()  # they may have followed changes that were just rolled back
-            raise
-
-    def _forget_matrices(self) -> None:
-        with self.database.lock:
-            for matrix in self._matrices.values():
-                matrix.forget()
+        with self.database.transaction() as db:
+            yield db
 
     def add_texts(self, shelf: str, texts: Sequence[Text], *, vectors=None) -> list[int]:
         """Store texts and their words; returns row ids in the same order. `vectors` (n, dim) unit rows, if at hand.
@@ -150,6 +151,7 @@ class Storage:
             if vectors is None:
                 self._owe(db, shelf, ids, "embed")
             else:
+                self._agree_on_dimension(len(vectors[0]))
                 self._add_vectors(db, zip(ids, vectors, strict=True))
                 self._owe(db, shelf, ids, "index")
         self._after_write()
@@ -164,7 +166,7 @@ class Storage:
             db.execute("DELETE FROM vectors WHERE id = ?", (row["id"],))
             self._add_words(db, row["shelf"], [(row["id"], Text(key, row["scope"], content, heading))])
             self._owe(db, row["shelf"], [row["id"]], "embed")
-        self._forget_rows(row["shelf"], [row["id"]])
+            self._matrices[row["shelf"]].discard([row["id"]])
         self._after_write()
 
     def move_text(self, key: str, shelf: str) -> None:
@@ -181,7 +183,7 @@ class Storage:
             self._owe(db, shelf, [row["id"]], "embed" if vector is None else "index")
             if vector is not None:  # a new n, so that the new shelf's matrix takes it in
                 db.execute("INSERT OR REPLACE INTO vectors (id, vector) VALUES (?, ?)", (row["id"], vector))
-        self._forget_rows(row["shelf"], [row["id"]])
+            self._matrices[row["shelf"]].discard([row["id"]])
         self._after_write()
 
     def remove_texts(self, keys: Iterable[str]) -> int:
@@ -196,8 +198,7 @@ class Storage:
                 db.executemany(f"DELETE FROM words_{shelf} WHERE rowid = ?", ((i,) for i in ids))
                 db.executemany("DELETE FROM texts WHERE id = ?", ((i,) for i in ids))
                 self._owe(db, shelf, ids, "remove")
-        for shelf, ids in gone.items():
-            self._forget_rows(shelf, ids)
+                self._matrices[shelf].discard(ids)
         self._after_write()
         return sum(len(ids) for ids in gone.values())
 
@@ -240,10 +241,6 @@ class Storage:
     def _owe(db: Connection, shelf: str, ids: Iterable[int], op: str) -> None:
         db.executemany("INSERT OR REPLACE INTO pending (id, shelf, op) VALUES (?, ?, ?)", ((i, shelf, op) for i in ids))
 
-    def _forget_rows(self, shelf: str, ids: Iterable[int]) -> None:
-        with self.database.lock:
-            self._matrices[shelf].discard(ids)
-
     def _after_write(self) -> None:
         self._counted_at = None
         if self._worker is not None:
@@ -259,9 +256,10 @@ class Storage:
         """Texts by row id; ids that no longer exist are absent."""
         return {row["id"]: self._text(row) for row in self.select_in("SELECT * FROM texts WHERE id IN", ids)}
 
-    def places(self, ids: Iterable[int]) -> dict[int, tuple[str, int]]:
-        """(scope, position) by row id, without reading the texts themselves."""
-        rows = self.select_in("SELECT id, scope, position FROM texts WHERE id IN", ids)
+    def places(self, shelf: str, ids: Iterable[int]) -> dict[int, tuple[str, int]]:
+        """(scope, position) by row id, without reading the texts themselves; ids that are not on the shelf are absent."""
+        # +shelf: look the ids up. SQLite on its own walks through all texts of the shelf.
+        rows = self.select_in("SELECT id, scope, position FROM texts WHERE +shelf = ? AND id IN", ids, (shelf,))
         return {row["id"]: (row["scope"], row["position"]) for row in rows}
 
     def text(self, key: str) -> Text | None:
@@ -270,17 +268,17 @@ class Storage:
 
     def neighbours(self, shelf: str, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], int]:
         """Row ids of the texts that stand at these (scope, position) places; empty places are absent."""
+        places = list(places)
         found = {}
-        wanted: dict[str, set[int]] = {}
-        for scope, position in places:
-            wanted.setdefault(scope, set()).add(position)
-        for scope, positions in wanted.items():
-            for row in self.select_in(
-                "SELECT id, position FROM texts WHERE shelf = ? AND scope = ? AND position IN",
-                positions,
-                (shelf, scope),
-            ):
-                found[scope, row["position"]] = row["id"]
+        for start in range(0, len(places), SQL_VARIABLES // 2):
+            part = places[start : start + SQL_VARIABLES // 2]
+            rows = self.database.rows(
+                f"WITH wanted (scope, position) AS (VALUES {', '.join(['(?, ?)'] * len(part))}) "
+                "SELECT t.id, t.scope, t.position FROM wanted w CROSS JOIN texts t "
+                "ON t.shelf = ? AND t.scope = w.scope AND t.position = w.position",
+                (*(value for place in part for value in place), shelf),
+            )
+            found |= {(row["scope"], row["position"]): row["id"] for row in rows}
         return found
 
     def select_in(self, sql: str, values: Iterable[object], args: tuple = ()) -> list[Row]:
@@ -294,7 +292,7 @@ class Storage:
 
     def count(self, shelf: str) -> int:
         """Number of texts on a shelf; counted once between writes."""
-        stamp = self.database.data_version()
+        stamp = (self.database.data_version(), self.database.rollbacks)
         if self._counted_at != stamp:
             self._row_counts = {}
             self._counted_at = stamp
@@ -340,8 +338,14 @@ class Storage:
     def _selective_terms(self, shelf: str, terms: Sequence[str], frequencies: dict[str, int]) -> list[str]:
         known = [term for term in dict.fromkeys(terms) if frequencies.get(term, 0) > 0]
         most = max(COMMON_TERM_ROWS, COMMON_TERM_SHARE * self.count(shelf))
-        rare = [term for term in known if frequencies[term] <= most]
-        return rare or sorted(known, key=frequencies.__getitem__)[:2]
+        by_rarity = sorted(known, key=frequencies.__getitem__)
+        rows = accumulate(frequencies[term] for term in by_rarity)
+        chosen = [
+            term
+            for term, sum_ in zip(by_rarity, rows, strict=True)
+            if frequencies[term] <= most and sum_ <= SCORED_ROWS
+        ]
+        return chosen or by_rarity[:2]
 
     def words_of(self, shelf: str, ids: Iterable[int]) -> dict[int, set[str]]:
         """The indexed tokens of each text."""
@@ -365,26 +369,38 @@ class Storage:
 
     def _search_chroma(self, shelf: str, query, limit: int) -> list[tuple[int, float]] | None:
         """None when Chroma is not open, or owes this shelf anything: then the blobs know better."""
-        if not self._chroma.is_open:
+        if not self._chroma.is_open or len(query) != self._dimension():
             return None
-        if self.database.value("SELECT 1 FROM pending WHERE shelf = ? AND op != 'embed' LIMIT 1", (shelf,)):
+        if self.database.value("SELECT 1 FROM pending WHERE op IN ('index', 'remove') AND shelf = ? LIMIT 1", (shelf,)):
             return None
         if not self._chroma_lock.acquire(blocking=False):  # the worker is writing; a search never waits for it
             return None
         try:
-            return self._chroma.search(shelf, query, limit) if self._chroma.count(shelf) else []
+            found = self._chroma.search(shelf, query, limit) if self._chroma.is_open else None
+        except IndexBroken:  # the folder was deleted under us; whoever settles next looks into it
+            self._chroma.close()
+            return None
         finally:
             self._chroma_lock.release()
+        return None if found is None else self._without_outdated(shelf, found)
+
+    def _without_outdated(self, shelf: str, found: list[tuple[int, float]]) -> list[tuple[int, float]]:
+        """Without texts that were changed since: Chroma keeps the old text's vector until the new one is embedded."""
+        sql = "SELECT id FROM pending WHERE +op = 'embed' AND shelf = ? AND id IN"
+        outdated = {row["id"] for row in self.select_in(sql, [text_id for text_id, _ in found], (shelf,))}
+        return [(text_id, cosine) for text_id, cosine in found if text_id not in outdated]
 
     def cosines(self, shelf: str, query, ids: Sequence[int]) -> dict[int, float]:
         """Cosine to `query` for those of `ids` that have a vector."""
         import numpy as np
 
-        matrix = self._matrices[shelf]
-        if len(matrix):
-            with self.database.lock:
+        with self.database.lock:
+            matrix = self._matrices[shelf]
+            if len(matrix):
                 matrix.sync()
                 return matrix.cosines(query, ids)
+        if len(query) != self._dimension():
+            return {}
         rows = self.select_in("SELECT id, vector FROM vectors WHERE id IN", ids)
         if not rows:
             return {}
@@ -397,52 +413,95 @@ class Storage:
     def embedder(self):
         """The home's embedder, or None: words only. The first one to be used is recorded; a different one is refused
         with a notice, because vectors of two models cannot be compared; `switch_embedder` changes it."""
-        if self._embedder is not None and not self._embedder_checked:
-            self._embedder_checked = True
-            try:
+        with self.database.lock:
+            version = self.database.data_version()  # another process may have switched
+            if self._embedder is not None and self._agreed_at != version:
                 self._check_embedder()
-            except EmbedderUnavailable as error:
-                self.notices.append(str(error))
-                self._embedder = None
-        return self._embedder
+                self._agreed_at = version
+            return self._embedder
+
+    def use_embedder(self, embedder) -> None:
+        """The embedder to use from now on; looked at when it is first needed, so that opening a home loads no model."""
+        with self.database.lock:
+            self._embedder, self._agreed_at = embedder, None
 
     def _check_embedder(self) -> None:
-        recorded = self.database.get_meta("embedder")
-        if recorded is None:
-            self._record_embedder()
-        elif recorded != self._embedder.name:
+        try:
+            agreed = self._record_embedder(self._embedder)
+        except EmbedderUnavailable as error:
+            self._notice(str(error))
+            self._embedder = None
+            return
+        if not agreed:
             name, self._embedder = self._embedder.name, None
-            self.notices.append(
+            known = self.recorded_embedder or tr(
+                f"vectors of {self._dimension()} numbers", f"{self._dimension()} 维的向量"
+            )
+            self._notice(
                 tr(
-                    f"This home was indexed with {recorded}, not {name}; answering by words. "
+                    f"This home was indexed with {known}, not {name}; answering by words. "
                     f"To index it again: --embedder {name} with the command 'doctor --rebuild-index'.",
-                    f"此文件夹是用 {recorded} 建立索引的，不是 {name}；现在按词语检索。"
+                    f"此文件夹是用 {known} 建立索引的，不是 {name}；现在按词语检索。"
                     f"如要重建索引：doctor --rebuild-index 加上 --embedder {name}。",
                 )
             )
 
-    def _record_embedder(self) -> None:
+    def _record_embedder(self, embedder) -> bool:
+        """Make it the home's embedder if the home has none yet, or none that was put to use. False: it has another one."""
+        mine = (embedder.name, embedder.dimension)
         with self.transaction():
-            self.database.set_meta("embedder", self._embedder.name)
-            self.database.set_meta("dimension", str(self._embedder.dimension))
+            name, dimension = recorded = (self.recorded_embedder, self._dimension())
+            if recorded == mine:
+                return True
+            unused = self.database.value("SELECT 1 FROM vectors LIMIT 1") is None
+            free = name is None and dimension in (None, embedder.dimension)
+            if not free and not (unused and self.hold_vectors()):  # whoever holds them may be embedding just now
+                return False
+            self._set_embedder(embedder)
+        return True
+
+    def _set_embedder(self, embedder) -> None:
+        self.database.set_meta("embedder", embedder.name)
+        self.database.set_meta("dimension", str(embedder.dimension))
 
     @property
     def recorded_embedder(self) -> str | None:
-        """Name of the embedder that made this home's vectors, None before the first vector."""
+        """Name of the embedder that makes this home's vectors, None before the first one was used."""
         return self.database.get_meta("embedder")
 
+    def _dimension(self) -> int | None:
+        recorded = self.database.get_meta("dimension")
+        return None if recorded is None else int(recorded)
+
+    def _agree_on_dimension(self, dimension: int) -> None:
+        """All vectors of a home have as many numbers as its first one; others are a ValueError."""
+        recorded = self._dimension()
+        if recorded is None:
+            self.database.set_meta("dimension", str(dimension))
+        elif recorded != dimension:
+            raise ValueError(f"this home's vectors have {recorded} numbers, not {dimension}")
+
     def switch_embedder(self, embedder) -> None:
-        """Drop all vectors and owe new ones to every text; words answer meanwhile. The same embedder changes nothing."""
-        self._embedder, self._embedder_checked = embedder, True
-        if embedder is None or self.recorded_embedder == embedder.name:
+        """Drop all vectors and owe new ones to every text; words answer meanwhile. The same embedder changes nothing.
+
+        None means words only from now on; the vectors stay. HomeError while another process holds the vectors.
+        """
+        if embedder is None or (self.recorded_embedder, self._dimension()) == (embedder.name, embedder.dimension):
+            self.use_embedder(embedder)
             return
-        with self.transaction() as db:
-            self._record_embedder()
-            db.execute("DELETE FROM vectors")
-            db.execute("DELETE FROM pending")
-            db.execute("INSERT INTO pending (id, shelf, op) SELECT id, shelf, 'embed' FROM texts")
-        self._forget_matrices()
-        self._reset_chroma()
+        if not self.hold_vectors():
+            raise HomeError(self.busy_sentence())
+        with self._embedding, self._chroma_lock:
+            with self.transaction() as db:
+                self._set_embedder(embedder)
+                self.database.set_meta("chroma", None)
+                db.execute("DELETE FROM vectors")
+                db.execute("DELETE FROM pending")
+                db.execute("INSERT INTO pending (id, shelf, op) SELECT id, shelf, 'embed' FROM texts")
+                for matrix in self._matrices.values():
+                    matrix.forget()
+            self.use_embedder(embedder)
+            self._chroma.discard()
         self._after_write()
 
     def embed_query(self, text: str):
@@ -452,8 +511,12 @@ class Storage:
         try:
             return self.embedder.embed_query(text)
         except EmbedderUnavailable as error:
-            self.notices.append(str(error))
+            self._notice(str(error))
             return None
+
+    def _notice(self, sentence: str) -> None:
+        if sentence not in self.notices:
+            self.notices.append(sentence)
 
     # ---- what is owed ----
 
@@ -474,51 +537,142 @@ class Storage:
                     lock.acquire(timeout=0)
                 except Timeout:
                     return False
+                except OSError as error:
+                    raise HomeError(
+                        tr(
+                            f"{lock.lock_file} cannot be written ({error.strerror}); choose another folder with --home.",
+                            f"无法写入 {lock.lock_file}（{error.strerror}）；请用 --home 换一个文件夹。",
+                        )
+                    ) from error
                 self._lock_file = lock
             return True
 
     def settle(self, progress: Callable[[int, int], None] | None = None, *, chroma: bool = True) -> Owed:
         """Do everything that is owed, in this thread. `progress(done, total)` counts vectors. Returns what is left:
-        vectors when there is no embedder, everything when another process holds the vectors."""
+        vectors when there is no embedder, everything when another process holds the vectors. An embedder that fails
+        is an EmbedderUnavailable, raised after everything else is done."""
         if not self.hold_vectors():
             return self.owed()
-        with self._chroma_lock:
-            total, done = self.owed().embed, 0
-            while self.embedder is not None and not self._stopping and (count := self._embed_some()):
-                done += count
-                if progress:
-                    progress(done, max(total, done))
+        try:
+            self._embed_all(progress)
+        except EmbedderUnavailable:
             if chroma:
                 self._settle_chroma()
+            raise
+        if chroma:
+            self._settle_chroma()
         return self.owed()
 
+    def _embed_all(self, progress: Callable[[int, int], None] | None) -> None:
+        total, done = self.owed().embed, 0
+        while not self._stopping and (count := self._embed_some()):
+            done += count
+            if progress:
+                progress(done, max(total, done))
+
     def _embed_some(self) -> int:
-        batch = self.database.rows(
-            "SELECT p.n, t.* FROM pending p JOIN texts t USING (id) WHERE p.op = 'embed' AND p.shelf = t.shelf ORDER BY p.n LIMIT ?",
-            (EMBED_BATCH,),
-        )
-        if not batch:
-            return 0
-        vectors = self.embedder.embed_passages([self._text(row).embedded_text for row in batch])
-        with self.transaction() as db:
-            for row, vector in zip(batch, vectors, strict=True):
-                # A mark with another n was written while we embedded: the text has changed, its new mark stands.
-                if db.execute("UPDATE pending SET op = 'index' WHERE n = ? AND op = 'embed'", (row["n"],)).rowcount:
-                    self._add_vectors(db, [(row["id"], vector)])
+        with self._embedding:
+            embedder = self.embedder
+            if embedder is None:
+                return 0
+            batch = self.database.rows(
+                "SELECT p.n, t.* FROM pending p CROSS JOIN texts t ON t.id = p.id AND t.shelf = p.shelf "
+                "WHERE p.op = 'embed' ORDER BY p.n LIMIT ?",
+                (EMBED_BATCH,),
+            )
+            if not batch:
+                return 0
+            vectors = embedder.embed_passages([self._text(row).embedded_text for row in batch])
+            _require_sound(vectors, len(batch), embedder)
+            with self.transaction() as db:
+                for row, vector in zip(batch, vectors, strict=True):
+                    # A mark with another n was written while we embedded: the text has changed, its new mark stands.
+                    if db.execute("UPDATE pending SET op = 'index' WHERE n = ? AND op = 'embed'", (row["n"],)).rowcount:
+                        self._add_vectors(db, [(row["id"], vector)])
         return len(batch)
 
     def _settle_chroma(self) -> None:
-        if not self._chroma.is_open:
-            self._chroma.open()
-            self._compare_counts()
-        while self._index_some() or self._unindex_some():
-            pass
+        """Bring Chroma up to date; if it cannot, try once more with a new folder, then leave it: the blobs answer as well."""
+        if self._chroma_given_up or self._needs_no_chroma():
+            return
+        try:
+            self._follow_marks()
+        except IndexBroken:
+            try:
+                self._new_chroma()
+                self._follow_marks()
+            except IndexBroken as error:
+                self._give_up_chroma(error)
+
+    def _needs_no_chroma(self) -> bool:
+        """A home of words only need not import Chroma to hear that nothing is in it."""
+        if self._chroma.is_open or self.database.get_meta("chroma") is not None:
+            return False
+        if self.database.value("SELECT 1 FROM vectors LIMIT 1") is not None:
+            return False
+        with self.transaction() as db:
+            db.execute("DELETE FROM pending WHERE op = 'remove'")
+        return True
+
+    def _give_up_chroma(self, error: IndexBroken) -> None:
+        with self._chroma_lock:
+            self._chroma.close()
+        self._chroma_given_up = True
+        self._notice(
+            tr(
+                f"The vector index in {self.home / 'chroma'} cannot be written ({error}); searching without it. "
+                "Check the disk, then run 'doctor --rebuild-index'.",
+                f"无法写入 {self.home / 'chroma'} 中的向量索引（{error}）；暂不使用它进行检索。"
+                "请检查磁盘，然后运行 doctor --rebuild-index。",
+            )
+        )
+
+    def _follow_marks(self) -> None:
+        while not self._stopping:
+            with self._chroma_lock:
+                if not self._chroma.is_open:
+                    self._open_chroma()
+                if not (self._index_some() or self._unindex_some()):
+                    return
+
+    def _open_chroma(self) -> None:
+        build = self.database.get_meta("chroma")
+        if build is None or not self._chroma.open(build) or not self._counts_agree():
+            self._new_chroma()
+
+    def _new_chroma(self) -> None:
+        """Begin an empty Chroma folder and owe it every vector. After the commit the old folder belongs to nobody."""
+        with self._chroma_lock:
+            build = uuid.uuid4().hex[:12]
+            with self.transaction() as db:
+                self.database.set_meta("chroma", build)
+                db.execute("DELETE FROM pending WHERE op != 'embed'")
+                db.execute(
+                    "INSERT OR REPLACE INTO pending (id, shelf, op) "
+                    "SELECT t.id, t.shelf, 'index' FROM vectors v JOIN texts t USING (id)"
+                )
+            self._chroma.create(build)
+
+    def _counts_agree(self) -> bool:
+        """Whether each shelf's count in Chroma is what the marks can explain. The ids are compared only by `verify`."""
+        for shelf in SHELVES:
+            settled = self.database.value(
+                "SELECT count(*) FROM texts t JOIN vectors v USING (id) WHERE t.shelf = ? "
+                "AND NOT EXISTS (SELECT 1 FROM pending p WHERE p.id = t.id AND p.shelf = t.shelf)",
+                (shelf,),
+            )
+            owed = self.database.value("SELECT count(*) FROM pending WHERE shelf = ?", (shelf,))
+            if not settled <= self._chroma.count(shelf) <= settled + owed:
+                return False
+        return True
 
     def _index_some(self) -> int:
         import numpy as np
 
         batch = self.database.rows(
-            "SELECT p.n, p.shelf, p.id, v.vector FROM pending p JOIN vectors v USING (id) WHERE p.op = 'index' ORDER BY p.shelf LIMIT 5000"
+            "SELECT p.n, p.shelf, p.id, v.vector FROM pending p CROSS JOIN vectors v ON v.id = p.id "
+            "WHERE p.op = 'index' ORDER BY p.n LIMIT ?",
+            (INDEX_BATCH,),
         )
         for shelf in SHELVES:
             part = [row for row in batch if row["shelf"] == shelf]
@@ -529,47 +683,32 @@ class Storage:
         return len(batch)
 
     def _unindex_some(self) -> int:
-        batch = self.database.rows("SELECT n, shelf, id FROM pending WHERE op = 'remove' LIMIT 5000")
+        batch = self.database.rows("SELECT n, shelf, id FROM pending WHERE op = 'remove' LIMIT ?", (INDEX_BATCH,))
         for shelf in SHELVES:
             self._chroma.remove(shelf, [row["id"] for row in batch if row["shelf"] == shelf])
         self._clear_marks(batch)
         return len(batch)
 
     def _clear_marks(self, batch: Sequence[Row]) -> None:
-        with self.transaction() as db:
-            db.executemany("DELETE FROM pending WHERE n = ?", ((row["n"],) for row in batch))
-
-    def _compare_counts(self) -> None:
-        """After opening: a shelf whose Chroma count differs from what the marks explain is rebuilt with all the others."""
-        for shelf in SHELVES:
-            settled = self.database.value(
-                "SELECT count(*) FROM vectors v JOIN texts t USING (id) WHERE t.shelf = ? "
-                "AND NOT EXISTS (SELECT 1 FROM pending p WHERE p.id = t.id AND p.shelf = t.shelf)",
-                (shelf,),
-            )
-            owed = self.database.value("SELECT count(*) FROM pending WHERE shelf = ?", (shelf,))
-            if not settled <= self._chroma.count(shelf) <= settled + owed:
-                self._reset_chroma()
-                return
-
-    def _reset_chroma(self) -> None:
-        """Throw Chroma's folder away and owe it every vector again."""
-        with self._chroma_lock, self.transaction() as db:
-            if self._chroma.is_open:
-                self._chroma.reset()
-            elif self.hold_vectors():
-                self._chroma.discard()
-            db.execute("DELETE FROM pending WHERE op != 'embed'")
-            db.execute(
-                "INSERT OR REPLACE INTO pending (id, shelf, op) SELECT t.id, t.shelf, 'index' FROM texts t JOIN vectors v USING (id)"
-            )
+        """By n, not by id: a mark that was renewed meanwhile stands for a newer change."""
+        if batch:
+            with self.transaction() as db:
+                db.executemany("DELETE FROM pending WHERE n = ?", ((row["n"],) for row in batch))
 
     def rebuild_index(self, progress: Callable[[int, int], None] | None = None) -> Owed:
         """Rebuild Chroma from the blobs, and embed whatever lacks a vector. Returns what is still owed."""
         if not self.hold_vectors():
             raise HomeError(self.busy_sentence())
-        self._reset_chroma()
+        self._chroma_given_up = False
+        self._drop_chroma()
         return self.settle(progress)
+
+    def _drop_chroma(self) -> None:
+        """Whoever settles next begins a new folder. Without the lock file this leaves the folder to its owner."""
+        self.database.set_meta("chroma", None)
+        if self.hold_vectors():
+            with self._chroma_lock:
+                self._chroma.discard()
 
     @staticmethod
     def busy_sentence() -> str:
@@ -581,23 +720,27 @@ class Storage:
     # ---- the background worker ----
 
     def start_worker(self) -> None:
-        """Settle what is owed in the background, now and after each write. Harmless when it already runs."""
-        if self._worker is None and self._embedder is not None:
-            self._wake.set()
-            self._worker = threading.Thread(target=self._work, name="vectors", daemon=True)
-            self._worker.start()
+        """Settle what is owed in the background: now, after each write, and when another process has left something.
+        Harmless when it already runs."""
+        with self._lock_file_guard:
+            if self._worker is None and self._embedder is not None:
+                self._wake.set()
+                self._worker = threading.Thread(target=self._work, name="vectors", daemon=True)
+                self._worker.start()
 
     def _work(self) -> None:
-        while not self._stopping:
-            self._wake.wait()
+        pause = POLL_SECONDS
+        while True:
+            self._wake.wait(pause)
             self._wake.clear()
             if self._stopping:
                 return
             try:
                 self.settle()
+                pause = POLL_SECONDS
             except StudyError as error:
-                self.notices.append(str(error))
-                return
+                self._notice(str(error))
+                pause = min(2 * pause, LONGEST_PAUSE)
 
     # ---- keeping house ----
 
@@ -607,11 +750,14 @@ class Storage:
         if not self.hold_vectors():
             report.problems.append(self.busy_sentence())
             return report
-        with self._chroma_lock:
-            if not self._chroma.is_open:
-                self._chroma.open()
-            for shelf in SHELVES:
-                self._verify_shelf(shelf, report)
+        try:
+            with self._chroma_lock:
+                if not self._chroma.is_open and not self._needs_no_chroma():
+                    self._open_chroma()
+                for shelf in SHELVES:
+                    self._verify_shelf(shelf, report)
+        except IndexBroken as error:
+            report.problems.append(f"Chroma: {error}")
         return report
 
     def _verify_shelf(self, shelf: str, report: Report) -> None:
@@ -625,10 +771,11 @@ class Storage:
             op: ids(f"SELECT id FROM pending WHERE shelf = '{shelf}' AND op = '{op}'")
             for op in ("embed", "index", "remove")
         }
+        indexed = self._chroma.ids(shelf) if self._chroma.is_open else set()
         for name, there, expected in (
             ("words", words, rows),
             ("vectors", blobs, rows - owed["embed"]),
-            ("Chroma", self._chroma.ids(shelf) - owed["remove"] - owed["index"], blobs - owed["index"]),
+            ("Chroma", indexed - owed["remove"] - owed["index"] - owed["embed"], blobs - owed["index"]),
         ):
             if there != expected:
                 report.problems.append(
@@ -639,11 +786,12 @@ class Storage:
                 )
 
     def erase_traces(self) -> None:
-        """After a removal that must be real: no byte of removed text stays in SQLite, the word index, the log or Chroma."""
+        """After a removal that must be real: no byte of removed text stays in SQLite, the word index, the log, Chroma or
+        the backups, which are deleted. HomeError while another process is reading: then try again."""
+        self._drop_chroma()
+        shutil.rmtree(self.home / "backups", ignore_errors=True)
         self.database.erase_traces()
-        if self.hold_vectors():
-            self._reset_chroma()
-            self.database.erase_traces()
+        self._after_write()
 
     def log(self, action: str, **details: object) -> None:
         """One line in the home's log of what policy did (forgetting, merging), for `/memory log` and restore."""
@@ -665,10 +813,24 @@ class Storage:
             self._worker.join()
         with self._chroma_lock:
             self._chroma.close()
-        if self._lock_file is not None:
-            self._lock_file.release()
-            self._lock_file = None
+        with self._lock_file_guard:
+            if self._lock_file is not None:
+                self._lock_file.release()
+                self._lock_file = None
         self.database.close()
+
+
+def _require_sound(vectors, count: int, embedder) -> None:
+    """A vector that is not a number, or one too few, would poison every later comparison."""
+    import numpy as np
+
+    if vectors.shape != (count, embedder.dimension) or not np.isfinite(vectors).all():
+        raise EmbedderUnavailable(
+            tr(
+                f"{embedder.name} gave vectors that cannot be used; choose another one with --embedder.",
+                f"{embedder.name} 返回的向量不可用；请用 --embedder 换一个。",
+            )
+        )
 
 
 def scope_token(scope: str) -> str:

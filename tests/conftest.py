@@ -13,18 +13,16 @@ sys.path.insert(0, str(PROJECT))
 settings.register_profile("study", deadline=None, derandomize=True)
 settings.load_profile("study")
 
-CLEARED_PREFIXES = ("LLM_", "EMBEDDING_", "MEMORY_", "STUDY_", "HF_")
-CLEARED = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TERM", "LC_ALL", "LC_MESSAGES", "LANG")
+OURS = ("LLM_", "EMBEDDING_", "MEMORY_", "STUDY_LANG", "HF_ENDPOINT", "LC_")
+TERMINAL = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "COLUMNS", "LINES", "TERM", "LANG")
 
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """A developer's own keys, model and home must not reach a test."""
     for name in list(os.environ):
-        own_corpus = name == "STUDY_TEST_DATA"
-        if name.endswith(("_API_KEY", "_API_BASE")) or name in CLEARED or name.startswith(CLEARED_PREFIXES):
-            if not own_corpus:
-                monkeypatch.delenv(name)
+        if name.startswith(OURS) or name.endswith(("_API_KEY", "_API_BASE")) or name in TERMINAL:
+            monkeypatch.delenv(name)
 
 
 @pytest.fixture

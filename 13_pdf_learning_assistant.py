@@ -1,0 +1,513 @@
+"""13 · The study helper: what a learner does, and nothing of how it is done.
+
+After this script you can explain why documents are cut along their headings, why a note is memory and not a document, and
+why a review of what *I* learned is another thing than a summary of the book.
+
+    load  file → pages → chunks with heading path and pages → library        ask     MemoryRAG.query (script 12)
+    note  my words → semantic memory, with concept and page                  review  what I asked, noted, and never opened
+
+Used as a program this is the daily study helper; see README.md, or type
+
+    python 13_pdf_learning_assistant.py --help
+    python 13_pdf_learning_assistant.py lesson [--lang en|zh]
+
+Article: §6 the application; §6.1 chunks along the structure; §6.2 notes; §6.3 review; §6.4 ids that cannot collide.
+"""
+
+import sys
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from infrastructure.errors import UsageError
+from infrastructure.language import tr
+from infrastructure.text import content_tokens, estimate_tokens_mixed, sentences, tokens
+
+if TYPE_CHECKING:
+    import memory_enhanced_rag as m12
+
+    from infrastructure.library import DocumentInfo
+    from infrastructure.settings import Settings
+    from study.reading import SourceDocument
+
+# Script 12 and what hangs on it are imported in `open_assistant`: --help must not wait for them.
+
+# ---- §6.1 Chunks along the structure (Markdown 结构感知分块) ----
+
+MAX_TOKENS = 320  # well inside the 512 of the default embedder, whose own tokens are finer than our estimate
+OVERLAP_TOKENS = 40  # a sentence or two, so that what a chunk refers to is not always in the one before
+
+Heading = tuple[int, int, str]  # offset in the text, level from 1, title
+Span = tuple[int, int]
+
+
+def chunk_markdown_with_paths(
+    text: str,
+    *,
+    max_tokens: int = MAX_TOKENS,
+    overlap_tokens: int = OVERLAP_TOKENS,
+    headings: Sequence[Heading] | None = None,
+    base_path: str = "",
+) -> list[dict[str, Any]]:
+    """Cut a text along its headings into {"content", "heading_path", "index", "start", "end"}, content = text[start:end].
+
+    headings None: Markdown's own, never those inside code fences. A chunk stays within max_tokens (estimate_tokens_mixed),
+    ends at a paragraph if it can and at a sentence if it must, and repeats up to overlap_tokens of the one before it in its
+    section. A code block or table is not cut unless it is too long by itself.
+    """
+    if headings is None:
+        from study.plaintext import markdown_headings
+
+        headings = markdown_headings(text)
+    chunks: list[dict[str, Any]] = []
+    for start, end, path in _sections(text, headings, base_path):
+        for span in _pack(text, _units(text, start, end, max_tokens), max_tokens, overlap_tokens):
+            content = text[span[0] : span[1]]
+            chunks.append(
+                {"content": content, "heading_path": path, "index": len(chunks), "start": span[0], "end": span[1]}
+            )
+    return chunks
+
+
+def _sections(text: str, headings: Sequence[Heading], base_path: str) -> Iterator[tuple[int, int, str]]:
+    """(start, end, heading path) of every stretch between headings; a path joins the titles in force with " > "."""
+    open_titles: list[tuple[int, str]] = []
+    start, path = 0, base_path
+    for offset, level, title in [*headings, (len(text), 0, "")]:
+        if offset > start:
+            yield start, offset, path
+        while open_titles and open_titles[-1][0] >= level:
+            open_titles.pop()
+        open_titles.append((level, title))
+        path = " > ".join(filter(None, [base_path, *(title for _, title in open_titles)]))
+        start = offset
+
+
+def _units(text: str, start: int, end: int, max_tokens: int) -> list[tuple[Span, bool]]:
+    """(span, begins a paragraph) of the smallest pieces a chunk may end at: sentences, and whole code blocks and tables."""
+    units: list[tuple[Span, bool]] = []
+    for block in _blocks(text, start, end):
+        piece = text[block[0] : block[1]]
+        whole = _stays_whole(piece) and estimate_tokens_mixed(piece) <= max_tokens
+        spans = [(0, len(piece))] if whole else sentences(piece)
+        fitting = [small for span in spans for small in _cut_to(piece, span, max_tokens)]
+        units += [((block[0] + a, block[0] + b), i == 0) for i, (a, b) in enumerate(fitting)]
+    return units
+
+
+def _blocks(text: str, start: int, end: int) -> Iterator[Span]:
+    """Paragraphs, trimmed; a fenced code block is one, whatever blank lines it holds."""
+    at, opened, fence = None, 0, ""
+    position = start
+    for line in text[start:end].split("\n"):
+        mark = line.lstrip()[:3]
+        if mark in ("```", "~~~") and (not fence or mark == fence):
+            fence = "" if fence else mark
+        if line.strip():
+            at = position if at is None else at
+            opened = position + len(line.rstrip())
+        elif at is not None and not fence:
+            yield at, opened
+            at = None
+        position += len(line) + 1
+    if at is not None:
+        yield at, opened
+
+
+def _stays_whole(block: str) -> bool:
+    lines = block.split("\n")
+    return lines[0].lstrip().startswith(("```", "~~~")) or all(line.lstrip().startswith("|") for line in lines)
+
+
+def _cut_to(text: str, span: Span, max_tokens: int) -> list[Span]:
+    """The span in pieces of at most max_tokens, cut at white space where there is some, else anywhere."""
+    start, end = span
+    pieces: list[Span] = []
+    while estimate_tokens_mixed(text[start:end]) > max_tokens:
+        size = _fitting(text[start:end], max_tokens)
+        blank = max(text.rfind(" ", start, start + size), text.rfind("\n", start, start + size))
+        stop = blank if blank > start + size // 2 else start + size
+        pieces.append((start, stop))
+        start = stop + (len(text[stop:end]) - len(text[stop:end].lstrip()))
+    return [*pieces, (start, end)] if start < end else pieces
+
+
+def _fitting(text: str, max_tokens: int) -> int:
+    """How many leading characters hold at most max_tokens: found by halving, the estimate grows with the text."""
+    low, high = 1, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if estimate_tokens_mixed(text[:middle]) <= max_tokens else (low, middle - 1)
+    return low
+
+
+def _pack(text: str, units: Sequence[tuple[Span, bool]], max_tokens: int, overlap_tokens: int) -> Iterator[Span]:
+    """Consecutive units as chunks. A chunk that is full gives back the begun paragraph, if it is past its half."""
+    costs = [estimate_tokens_mixed(text[a:b]) for (a, b), _ in units]
+    first = 0
+    while first < len(units):
+        last, used = first, costs[first]
+        while last + 1 < len(units) and used + costs[last + 1] <= max_tokens:
+            last += 1
+            used += costs[last]
+        if last + 1 < len(units):
+            breaks = [i for i in range(first + 1, last + 2) if units[i][1] and sum(costs[first:i]) >= max_tokens / 2]
+            last = breaks[-1] - 1 if breaks else last
+        yield units[first][0][0], units[last][0][1]
+        if last + 1 == len(units):
+            return
+        following, shared = last + 1, 0
+        while following - 1 > first and shared + costs[following - 1] <= overlap_tokens:
+            following -= 1
+            shared += costs[following]
+        first = following if shared + costs[last + 1] <= max_tokens else last + 1
+
+
+# ---- §6 What a learner gets back ----
+
+
+@dataclass(frozen=True)
+class LoadReport:
+    """What loading did. action: "loaded", "already here" or "replaced". warnings are sentences for the learner."""
+
+    name: str
+    document_id: str
+    action: str
+    pages: int
+    chunks: int
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A place in a document that is about the topic. `touched`: an answer has stood on this page before."""
+
+    document: str
+    heading_path: str
+    page: int
+    touched: bool
+
+
+@dataclass(frozen=True)
+class Review:
+    """What *I* learned about a topic (D16). asked and noted are in the order of time; next_step is one sentence."""
+
+    topic: str
+    asked: list["m12.Turn"]
+    noted: list[Any]
+    known: list[Any]
+    sections: list[Section]
+    next_step: str
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.asked or self.noted or self.known)
+
+
+# ---- §6 PDFLearningAssistant ----
+
+SESSION_PAUSE = timedelta(minutes=120)  # a one-shot question within this time goes on with the last session
+
+
+class PDFLearningAssistant:
+    """The learner's actions, on one home. `storage` is open and stays the caller's to close; `llm` None: extractive answers."""
+
+    def __init__(self, storage, *, llm=None, session_id: str | None = None) -> None:
+        self.storage = storage
+        m12 = import_module("12_memory_enhanced_rag")
+        self._rag = m12.MemoryRAG(storage, llm=llm, session_id=session_id or m12.Transcript.new_id())
+        self.library = self._rag.library
+        self.transcript = self._rag.transcript
+
+    # ---- §6 documents ----
+
+    def load_document(
+        self,
+        path: str | Path,
+        *,
+        password: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> LoadReport:
+        """Read a file and make it searchable by words at once; vectors follow (`settle`, or the background worker).
+
+        The same content again changes nothing; a changed file replaces its old text without a trace (D14). Raises
+        DocumentError with one sentence when there is nothing to read. progress(page, pages) is called as pages are read.
+        """
+        from study import reading
+
+        file, content_hash = reading.identify(path)
+        known = self.library.find(content_hash)
+        if known is not None:
+            return self._already_here(known, file)
+        document = reading.read_document(file, password=password, progress=progress)
+        return self._store(document, replaces=self.library.at_path(str(file)))
+
+    def load_text(self, text: str, doc_name: str = "document") -> LoadReport:
+        """The same for a text at hand; a changed text of the same name replaces the old one."""
+        from study import reading
+
+        document = reading.read_text(text, doc_name)
+        known = self.library.find(document.content_hash)
+        if known is not None:
+            return self._already_here(known, None)
+        path = f"text:{doc_name}"
+        document.path = path
+        return self._store(document, replaces=self.library.at_path(path))
+
+    def _already_here(self, document_id: str, file: Path | None) -> LoadReport:
+        info = next(info for info in self.library.documents() if info.document_id == document_id)
+        if file is not None and not Path(info.path).exists():
+            self.library.rename(document_id, name=file.name, path=str(file))
+        return LoadReport(info.name, document_id, "already here", info.pages, info.chunks, info.warnings)
+
+    def _store(self, document: "SourceDocument", *, replaces: Sequence[str]) -> LoadReport:
+        from infrastructure.library import NewChunk, StoredPage
+
+        chunks = []
+        for chunk in chunk_markdown_with_paths(document.text, headings=document.headings):
+            first, last = (self._page_at(document, offset) for offset in (chunk["start"], chunk["end"] - 1))
+            chunks.append(NewChunk(chunk["content"], chunk["heading_path"], chunk["start"], chunk["end"], first, last))
+        pages = [StoredPage(p.number, p.label, p.heading_path, p.raw, p.clean, list(p.offsets)) for p in document.pages]
+        for old in replaces:
+            self._forget_answers_from(old)
+        document_id = self.library.add(
+            name=document.name,
+            path=document.path,
+            media_type=document.media_type,
+            content_hash=document.content_hash,
+            pages=pages,
+            chunks=chunks,
+            outline=[(entry.level, entry.title, entry.page) for entry in document.outline],
+            warnings=document.warnings,
+            replaces=replaces,
+        )
+        action = "replaced" if replaces else "loaded"
+        return LoadReport(document.name, document_id, action, len(pages), len(chunks), document.warnings)
+
+    @staticmethod
+    def _page_at(document: "SourceDocument", offset: int) -> int:
+        return document.pages[max(0, bisect_right(document.page_starts, offset) - 1)].number
+
+    def documents(self) -> list["DocumentInfo"]:
+        return self.library.documents()
+
+    def find_document(self, name: str) -> "DocumentInfo":
+        """The one document meant by a name, an id, or the beginning of either. Raises UsageError when none or several are."""
+        documents = self.documents()
+        wanted = name.casefold()
+        exact = [d for d in documents if wanted in (d.name.casefold(), d.document_id, d.path.casefold())]
+        close = exact or [d for d in documents if wanted in d.name.casefold() or d.document_id.startswith(wanted)]
+        if len(close) == 1:
+            return close[0]
+        listed = ", ".join(f"{d.name} ({d.document_id})" for d in close or documents) or tr("none", "无")
+        if close:
+            raise UsageError(
+                tr(
+                    f"{name!r} could be several documents; give the id: {listed}",
+                    f"{name!r} 对应多个资料，请写编号：{listed}",
+                )
+            )
+        raise UsageError(tr(f"No document {name!r}; loaded are: {listed}", f"没有资料 {name!r}；已加载：{listed}"))
+
+    def remove_document(self, name: str) -> "DocumentInfo":
+        """Take a document with its pages, chunks, vectors and the memories of answers from it. Notes and cards are the
+        learner's own: they stay."""
+        info = self.find_document(name)
+        with self.storage.transaction():
+            self._forget_answers_from(info.document_id)
+            self.library.remove(info.document_id)
+        self._rag.set_session(self._rag.session_id)
+        return info
+
+    def _forget_answers_from(self, document_id: str) -> None:
+        for item in self._rag.episodic.list(status=None, limit=-1):
+            if any(place[0] == document_id for place in item.metadata.get("pages", [])):
+                self._rag.episodic.remove(item.memory_id)
+
+    def settle(self, progress: Callable[[int, int], None] | None = None):
+        """Make the vectors that are still owed, here and now. progress(done, total) counts them; returns what is left."""
+        return self.storage.settle(progress)
+
+    # ---- §6 asking ----
+
+    def ask(
+        self,
+        question: str,
+        *,
+        top_k: int = 5,
+        use_mqe: bool = True,
+        use_hyde: bool = False,
+        use_memory: bool = True,
+        on_text: Callable[[str], None] | None = None,
+    ) -> "m12.Answer":
+        """Ask the documents; see MemoryRAG.query. An empty question is a UsageError."""
+        if not question.strip():
+            raise UsageError(tr("The question is empty; type what you want to know.", "问题是空的；请输入想问的内容。"))
+        return self._rag.query(question, use_mqe, use_hyde, top_k, use_memory=use_memory, on_text=on_text)
+
+    # ---- §6.2 Notes go to semantic memory (笔记进入语义记忆) ----
+
+    def add_note(
+        self, content: str, *, concept: str = "general", document: str | None = None, page: int | None = None
+    ) -> "m12.Receipt":
+        """Keep the learner's own words, verbatim, with their concept and place. A note with a secret in it is refused."""
+        from infrastructure.answers import Receipt
+        from infrastructure.utterance import secret_in
+
+        if not content.strip():
+            raise UsageError(tr("The note is empty; type what to keep.", "笔记是空的；请输入要记下的内容。"))
+        if secret_in(content) in ("key", "password", "card"):
+            return Receipt(
+                "refused", "semantic", tr("it holds a secret; remove it first", "其中有密钥或密码，请先去掉")
+            )
+        place = {"document": document, "page": page}
+        known = self._rag.semantic.size()
+        memory_id = self._rag.semantic.add(
+            content,
+            0.8,
+            self._rag.session_id,
+            concept=concept,
+            note_type="user_note",
+            **{name: value for name, value in place.items() if value is not None},
+        )
+        action = "written" if self._rag.semantic.size() > known else "counted"
+        return Receipt(action, "semantic", tr("your note", "你的笔记"), memory_id)
+
+    # ---- §6.3 Review: not what the book says, but what I did with it (回顾学习记录) ----
+
+    def review(self, topic: str) -> Review:
+        """What I asked, noted and was told about a topic, what the documents hold on it that I never opened, a next step."""
+        if not tokens(topic):
+            raise UsageError(tr("Give a topic to review.", "请给出要回顾的主题。"))
+        items = [hit.item for hit in self._rag.semantic.retrieve(topic, top_k=20)]
+        items = sorted(items, key=lambda item: item.timestamp)
+        asked = self._asked_about(topic)
+        opened = {(c["document_id"], c["page"]) for turn in asked for c in turn.trace.get("sources", [])}
+        found = self._rag.retriever.search(topic, top_k=8, use_mqe=False, use_hyde=False, min_relevance=0.5)
+        sections = [
+            Section(p.document, p.heading_path, p.page_start, (p.document_id, p.page_start) in opened)
+            for p in (result.passage for result in found)
+        ]
+        noted = [item for item in items if item.metadata.get("note_type")]
+        known = [item for item in items if not item.metadata.get("note_type")]
+        return Review(topic, asked, noted, known, sections, self._next_step(topic, asked, noted, sections))
+
+    def _asked_about(self, topic: str) -> list:
+        """Turns whose question, or what it leaned on, has the topic's words, or whose event is about it."""
+        events = {hit.item.content for hit in self._rag.episodic.retrieve(topic, top_k=20)}
+        words = set(content_tokens(topic) or tokens(topic))
+        about = []
+        for turn in self.transcript.all_turns():
+            said = set(tokens(f"{turn.question} {turn.trace.get('topic', '')}"))
+            if len(words & said) >= max(1, len(words) / 2) or any(f"{turn.question}" in event for event in events):
+                about.append(turn)
+        return about
+
+    @staticmethod
+    def _next_step(topic: str, asked: Sequence, noted: Sequence, sections: Sequence[Section]) -> str:
+        unopened = next((section for section in sections if not section.touched), None)
+        if unopened is not None:
+            place = f"{unopened.document}, p. {unopened.page}" + (
+                f" ({unopened.heading_path})" if unopened.heading_path else ""
+            )
+            return tr(
+                f"Read {place}: no answer of yours has stood on it yet.", f"可以读 {place}：你还没有用到过这一页。"
+            )
+        if asked and not noted:
+            return tr(
+                f"Put what you learned about {topic} into a note of your own.", f"把学到的“{topic}”写成一条自己的笔记。"
+            )
+        if asked or noted:
+            return tr("Everything found on it has been opened: test yourself.", "相关页面都看过了：可以自测一下。")
+        return tr(f"Nothing about {topic} yet; ask a first question.", f"还没有关于“{topic}”的记录；先问一个问题吧。")
+
+    # ---- Sessions and numbers ----
+
+    @property
+    def session_id(self) -> str:
+        return self._rag.session_id
+
+    def resume(self, session_id: str | None = None) -> str:
+        """Go on with a session: the given one, else the last if it is recent, else a new one. Returns its id."""
+        chosen = session_id or self.transcript.latest(SESSION_PAUSE) or self.transcript.new_id()
+        self._rag.set_session(chosen)
+        return chosen
+
+    def new_session(self) -> str:
+        self._rag.set_session(self.transcript.new_id())
+        return self.session_id
+
+    def sessions(self) -> list:
+        return self.transcript.sessions()
+
+    def get_stats(self) -> dict[str, Any]:
+        """Everything countable, from the home: the same after a restart."""
+        notes = sum(1 for item in self._rag.semantic.list(limit=-1) if item.metadata.get("note_type"))
+        return {**self._rag.get_stats(), "notes": notes, "session_id": self.session_id}
+
+    def close(self) -> None:
+        """Finish the few vectors a conversation owes, so that the next start finds nothing to do; big loads stay marked."""
+        if 0 < self.storage.owed().embed <= 4:
+            self.storage.settle(chroma=False)
+
+
+# ---- Opening a home ----
+
+
+@contextmanager
+def open_assistant(settings: "Settings") -> Iterator[PDFLearningAssistant]:
+    """The assistant on the learner's home, with the embedder and model the settings name. Closes everything at the end."""
+    from infrastructure.llm import connect
+
+    from infrastructure.storage import Storage
+
+    m11 = import_module("11_unified_retrieval")
+    with Storage(settings.home) as storage:
+        m11.attach_embedder(storage, settings)
+        assistant = PDFLearningAssistant(storage, llm=connect(settings))
+        try:
+            yield assistant
+        finally:
+            assistant.close()
+
+
+# ---- lesson ----
+
+
+def lesson(home: Path) -> Iterator[Any]:
+    """A study session on the sample guide, as renderables, in the given (temporary) folder."""
+    from infrastructure.settings import Settings
+    from study import views
+
+    sample = Path(__file__).parent / "samples" / "memory_rag_guide.pdf"
+    with open_assistant(Settings.load({"home": home})) as assistant:
+        yield tr("1. Load a document.", "1. 加载资料。")
+        yield views.load_report(assistant.load_document(sample))
+        yield tr(
+            "2. A dialogue: the second and third question lean on the first.", "2. 三轮对话：后两问要靠前文才说得通。"
+        )
+        for question in (
+            "RAG 系统怎么评估？",
+            "那我这个实验应该先看哪个指标？",
+            "刚才说的 Faithfulness 和 Recall 冲突时怎么取舍？",
+        ):
+            yield views.answer(assistant.ask(question))
+        yield tr("3. A note of my own, and a review of what I did.", "3. 写一条自己的笔记，再回顾学习记录。")
+        assistant.add_note("先看 Faithfulness，再看 Recall。", concept="RAG 评估")
+        yield views.review(assistant.review("RAG 评估"))
+        yield views.stats(assistant.get_stats())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    from study.commandline import run
+
+    return run(argv, open_assistant=open_assistant, lesson=lesson)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,161 @@
+"""What a turn gives back, and the checks a text must pass before it counts as an answer."""
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from infrastructure.extraction import Extract, support
+from infrastructure.language import language_of, tr_like
+from infrastructure.text import sentences
+
+
+@dataclass(frozen=True)
+class Citation:
+    """Where an answer stands. page is the 1-based PDF page; quote is verbatim from that page."""
+
+    n: int
+    document: str
+    page: int
+    page_label: str | None
+    heading_path: str
+    quote: str
+    document_id: str = ""
+    chunk_id: str = ""
+    relevance: float = 0.0
+
+
+@dataclass(frozen=True)
+class MemoryUse:
+    """A memory that was recalled for this turn."""
+
+    memory_id: str
+    memory_type: str
+    content: str
+    score: float
+    why: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What happened to something that might have been remembered. action: written, counted, superseded or refused."""
+
+    action: str
+    memory_type: str
+    reason: str
+    memory_id: str | None = None
+
+
+@dataclass
+class Answer:
+    """One turn. mode: "llm" or "extractive". found: it stands on documents or on the learner's own memories.
+
+    note: one sentence when something kept the model from answering. nearest: offered when nothing was found.
+    """
+
+    question: str
+    answer: str
+    mode: str
+    found: bool
+    citations: list[Citation] = field(default_factory=list)
+    memories: list[MemoryUse] = field(default_factory=list)
+    enriched_query: str = ""
+    session_id: str = ""
+    timings_ms: dict[str, float] = field(default_factory=dict)
+    note: str = ""
+    nearest: list[Citation] = field(default_factory=list)
+    receipts: list[Receipt] = field(default_factory=list)
+    trace: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def memory_used(self) -> bool:
+        return bool(self.memories)
+
+    def to_json(self) -> dict[str, Any]:
+        """What `ask --json` prints."""
+        public = ("n", "document", "page", "page_label", "heading_path", "quote")
+        cited = [{name: getattr(citation, name) for name in public} for citation in self.citations]
+        near = [{name: getattr(citation, name) for name in public} for citation in self.nearest]
+        plain = ("question", "answer", "mode", "found", "enriched_query", "session_id", "timings_ms", "note")
+        return {
+            **{name: getattr(self, name) for name in plain},
+            "citations": cited,
+            "memories": [asdict(memory) for memory in self.memories],
+            "nearest": near,
+            "receipts": [asdict(receipt) for receipt in self.receipts],
+        }
+
+
+# ---- Checks ----
+
+_OUR_TAGS = re.compile(r"<(?=\s*/?\s*(?:documents?|memor(?:y|ies)|conversation|question|source)\b)", re.I)
+CITED = re.compile(r"\[(M?)(\d{1,3})\]")
+
+
+def as_data(text: str) -> str:
+    """Quoted text that cannot close the section it stands in."""
+    return _OUR_TAGS.sub("‹", text)
+
+
+def quoted(extracts: Sequence[Extract], question: str, citations: Sequence[Citation], most: int = 3) -> str:
+    """The best sentences, each with its source number; those far below the best are left out."""
+    numbers = {citation.n for citation in citations}
+    good = [e for e in extracts if e.source + 1 in numbers and e.score >= 0.5 * extracts[0].score][:most]
+    marks = tr_like(question, "“{}” [{}]", "「{}」[{}]")
+    return "\n".join(marks.format(" ".join(extract.text.split()), extract.source + 1) for extract in good)
+
+
+def points_of(text: str) -> list[str]:
+    """The things a model's answer listed, for "the second one": its numbered or bulleted lines, else its sentences."""
+    listed = re.findall(r"^\s*(?:[-*•]|\d{1,2}[.)、])\s*(.+)$", text, re.M)
+    return (listed or [text[start:end] for start, end in sentences(text)])[:9]
+
+
+SUPPORTED = 0.5  # share of a sentence's content words that its source must have
+
+
+def check_citations(text: str, sources: Sequence[str]) -> tuple[str, dict[str, Any]]:
+    """Drop numbers that name no source; list the cited ones and the sentences their sources do not carry.
+
+    >>> check_citations("Recall counts evidence [1]. So it is [7].", ["recall counts the evidence found"])
+    ('Recall counts evidence [1]. So it is.', {'cited': [1], 'dropped': [7], 'unsupported': []})
+    """
+    dropped: list[int] = []
+
+    def keep(match: re.Match[str]) -> str:
+        if match[1] or 1 <= int(match[2]) <= len(sources):
+            return match[0]
+        dropped.append(int(match[2]))
+        return ""
+
+    checked = re.sub(r"[ \t]+(?=[.,;。，；])", "", CITED.sub(keep, text))
+    cited = sorted({int(n) for kind, n in CITED.findall(checked) if not kind})
+    unsupported = []
+    for sentence in re.split(r"(?<=[.!?。！？])\s+|\n+", checked):
+        numbers = [int(n) for kind, n in CITED.findall(sentence) if not kind]
+        plain = CITED.sub("", sentence)
+        same = [sources[n - 1] for n in numbers if language_of(sources[n - 1]) == language_of(plain)]
+        if same and support(plain, same) < SUPPORTED:
+            unsupported.append(sentence.strip())
+    return checked, {"cited": cited, "dropped": dropped, "unsupported": unsupported}
+
+
+class Stopwatch:
+    """Milliseconds by step, and in total."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+        self._steps: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, step: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._steps[step] = round(1000 * (time.perf_counter() - start), 1)
+
+    def timings(self) -> dict[str, float]:
+        return {**self._steps, "total": round(1000 * (time.perf_counter() - self._start), 1)}

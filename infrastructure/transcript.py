@@ -1,0 +1,128 @@
+"""Sessions and turns: the transcript. Never searched as memory; the source of resume, of `/why`, and of "asked but not found"."""
+
+import json
+import uuid
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from infrastructure.database import from_iso, to_iso
+from infrastructure.storage import Storage
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One question and its answer. `found`: the answer stands on documents or memories. `trace`: what /why shows."""
+
+    turn_id: int
+    session_id: str
+    asked_at: datetime
+    question: str
+    answer: str
+    found: bool
+    mode: str
+    trace: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Session:
+    session_id: str
+    started_at: datetime
+    last_at: datetime
+    turns: int
+    first_question: str
+
+
+class Transcript:
+    """The sessions of one home."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._db = storage.database
+
+    def touch(self, session_id: str) -> None:
+        """Begin a session, or note that it goes on."""
+        now = to_iso(self._storage.now())
+        with self._storage.transaction() as db:
+            db.execute(
+                "INSERT INTO sessions (session_id, started_at, last_at) VALUES (?, ?, ?) "
+                "ON CONFLICT (session_id) DO UPDATE SET last_at = max(last_at, excluded.last_at)",
+                (session_id, now, now),
+            )
+
+    def add(self, session_id: str, question: str, answer: str, *, found: bool, mode: str, trace: dict[str, Any]) -> int:
+        """Write a turn down; returns its turn_id."""
+        with self._storage.transaction() as db:
+            self.touch(session_id)
+            cursor = db.execute(
+                "INSERT INTO turns (session_id, asked_at, question, answer, found, mode, trace) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (session_id, to_iso(self._storage.now()), question, answer, int(found), mode,
+                 json.dumps(trace, ensure_ascii=False)),
+            )  # fmt: skip
+            return cursor.lastrowid
+
+    def turns(self, session_id: str, *, since: datetime | None = None, last: int = -1) -> list[Turn]:
+        """A session's turns, oldest first: those since a time, and of these the last so many (−1: all)."""
+        rows = self._db.rows(
+            "SELECT * FROM turns WHERE session_id = ? AND asked_at >= ? ORDER BY turn_id DESC LIMIT ?",
+            (session_id, to_iso(since) if since else "", last),
+        )
+        return [self._turn(row) for row in reversed(rows)]
+
+    def all_turns(self) -> list[Turn]:
+        return [self._turn(row) for row in self._db.rows("SELECT * FROM turns ORDER BY turn_id")]
+
+    @staticmethod
+    def _turn(row) -> Turn:
+        return Turn(
+            row["turn_id"], row["session_id"], from_iso(row["asked_at"]), row["question"], row["answer"], bool(row["found"]),
+            row["mode"], json.loads(row["trace"]),
+        )  # fmt: skip
+
+    def sessions(self, limit: int = 20) -> list[Session]:
+        """The latest sessions, newest first."""
+        rows = self._db.rows(
+            "SELECT s.*, (SELECT count(*) FROM turns t WHERE t.session_id = s.session_id) AS turns, "
+            "(SELECT question FROM turns t WHERE t.session_id = s.session_id ORDER BY turn_id LIMIT 1) AS first_question "
+            "FROM sessions s ORDER BY last_at DESC, started_at DESC LIMIT ?",
+            (limit,),
+        )
+        return [
+            Session(
+                r["session_id"],
+                from_iso(r["started_at"]),
+                from_iso(r["last_at"]),
+                r["turns"],
+                r["first_question"] or "",
+            )
+            for r in rows
+        ]
+
+    def latest(self, max_age: timedelta) -> str | None:
+        """The session that was active last, if that is less than `max_age` ago."""
+        sessions = self.sessions(1)
+        if sessions and self._storage.now() - sessions[0].last_at < max_age:
+            return sessions[0].session_id
+        return None
+
+    @staticmethod
+    def new_id() -> str:
+        return uuid.uuid4().hex
+
+    def redact(self, text: str) -> int:
+        """Black out a text wherever it stands verbatim in questions, answers and traces; returns in how many turns."""
+        in_json = json.dumps(text, ensure_ascii=False)[1:-1]
+        with self._storage.transaction() as db:
+            return db.execute(
+                "UPDATE turns SET question = replace(question, :text, :bar), answer = replace(answer, :text, :bar), "
+                "trace = replace(trace, :in_json, :bar) "
+                "WHERE instr(question, :text) OR instr(answer, :text) OR instr(trace, :in_json)",
+                {"text": text, "in_json": in_json, "bar": "▇▇▇"},
+            ).rowcount
+
+    def counts(self) -> dict[str, int]:
+        """questions, answered (found), sessions with at least one turn."""
+        row = self._db.row(
+            "SELECT count(*) AS questions, coalesce(sum(found), 0) AS answered, count(DISTINCT session_id) AS sessions FROM turns"
+        )
+        return dict(row)

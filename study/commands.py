@@ -1,0 +1,358 @@
+"""The commands, as one table: it makes the command line, the session's /commands, their help and their completion.
+
+To add a command: write a function (desk, args) -> exit code, and give it a row in COMMANDS.
+"""
+
+import argparse
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from infrastructure.errors import DocumentError, StudyError, UsageError
+from infrastructure.language import set_language, tr
+from infrastructure.text import fold, repair
+from study.desk import Desk, as_text, sample_path
+from study.paths import expand, text_of
+
+Pair = tuple[str, str]  # the same in English and Chinese
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument as argparse takes it. `completes`: what Tab offers for it: path, document, command or language."""
+
+    name: str  # "paths", or "--top-k"
+    help: Pair
+    options: Mapping[str, Any] = field(default_factory=dict)
+    completes: str = ""
+
+    @property
+    def is_option(self) -> bool:
+        return self.name.startswith("-")
+
+
+@dataclass(frozen=True)
+class Command:
+    """`where`: "both", or only in the "session". opens_home False: it needs no assistant."""
+
+    name: str
+    help: Pair
+    run: Callable[[Desk, Namespace], int]
+    arguments: tuple[Argument, ...] = ()
+    example: str = ""
+    aliases: tuple[str, ...] = ()
+    where: str = "both"
+    opens_home: bool = True
+
+    @property
+    def usage(self) -> str:
+        """How it is typed: "load PATH... [--password P]"."""
+        return " ".join([self.name, *map(_usage, self.arguments)])
+
+    @property
+    def synopsis(self) -> str:
+        """The same without options."""
+        return " ".join([self.name, *(_usage(argument) for argument in self.arguments if not argument.is_option)])
+
+
+def _usage(argument: Argument) -> str:
+    metavar = argument.options.get("metavar", "")
+    if not argument.is_option:
+        many = "..." if argument.options.get("nargs") in ("+", "*") else ""
+        shown = f"{metavar}{many}"
+        return f"[{shown}]" if argument.options.get("nargs") in ("*", "?") else shown
+    return f"[{' '.join(filter(None, [argument.name, metavar]))}]"
+
+
+# ---- What the commands do ----
+
+
+def load(desk: Desk, args: Namespace) -> int:
+    """1 if any file failed."""
+    return 1 if load_files(desk, expand(args.paths), args.password)[1] else 0
+
+
+def load_files(
+    desk: Desk, files: Sequence[Path | DocumentError], password: str | None = None
+) -> tuple[list[Any], list[str]]:
+    """Load files one by one and tell of each; what fails does not stop the rest. Returns (reports, errors)."""
+    rows, reports, errors = [], [], []
+    for path in files:
+        try:
+            report = desk.load(path, password)
+        except StudyError as error:
+            desk.note(str(error))
+            errors.append(str(error))
+            rows.append({"path": str(path), "error": str(error)})
+        else:
+            reports.append(report)
+            rows.append({"path": str(path), **asdict(report)})
+            _show_report(desk, report)
+    if reports:
+        desk.settle()
+    _end_of_load(desk, rows, reports, errors)
+    return reports, errors
+
+
+def _show_report(desk: Desk, report: Any) -> None:
+    if not desk.screen.json_only:
+        desk.show(desk.views.load_report(report))
+
+
+def _end_of_load(desk: Desk, rows: Sequence[Any], reports: Sequence[Any], errors: Sequence[str]) -> None:
+    if desk.screen.json_only:
+        few = tr(
+            f"{len(errors)} of {len(rows)} files could not be loaded.",
+            f"{len(rows)} 个文件中有 {len(errors)} 个加载失败。",
+        )
+        told = {} if not errors else {"error": errors[0] if len(rows) == 1 else few}
+        desk.screen.json({"documents": list(rows), **told})
+    elif len(rows) > 1:
+        desk.show(desk.views.load_summary(reports, len(errors)))
+
+
+def ask(desk: Desk, args: Namespace) -> int:
+    question = text_of(args.question)
+    if args.session or not desk.interactive:
+        desk.assistant.resume(args.session)
+    desk.ask(question, top_k=args.top_k, use_mqe=args.mqe, use_hyde=args.hyde, use_memory=args.memory)
+    return 0
+
+
+def note(desk: Desk, args: Namespace) -> int:
+    if not desk.interactive:
+        desk.assistant.resume()
+    receipt = desk.assistant.add_note(repair(text_of(args.text)), concept=repair(args.concept))
+    refused = receipt.action == "refused"
+    desk.result(
+        {**asdict(receipt), "concept": args.concept, **({"error": receipt.reason} if refused else {})},
+        lambda: desk.views.note(receipt, args.concept),
+    )
+    return 1 if refused else 0
+
+
+def review(desk: Desk, args: Namespace) -> int:
+    found = desk.assistant.review(repair(text_of(args.topic)))
+    desk.result(_review_json(found), lambda: desk.views.review(found))
+    return 0
+
+
+def _review_json(review: Any) -> dict[str, Any]:
+    def remembered(items: Sequence[Any]) -> list[dict[str, Any]]:
+        kept = ("concept", "document", "page")
+        return [
+            {
+                "memory_id": item.memory_id,
+                "content": item.content,
+                "at": item.timestamp.isoformat(),
+                **{name: item.metadata[name] for name in kept if name in item.metadata},
+            }
+            for item in items
+        ]
+
+    asked = [{"question": t.question, "asked_at": t.asked_at.isoformat(), "found": t.found} for t in review.asked]
+    return {
+        "topic": review.topic,
+        "asked": asked,
+        "noted": remembered(review.noted),
+        "known": remembered(review.known),
+        "sections": [asdict(section) for section in review.sections],
+        "next_step": review.next_step,
+    }
+
+
+def stats(desk: Desk, args: Namespace) -> int:
+    numbers = desk.assistant.get_stats()
+    desk.result(numbers, lambda: desk.views.stats(numbers))
+    return 0
+
+
+def docs(desk: Desk, args: Namespace) -> int:
+    infos = desk.assistant.documents()
+    desk.result({"documents": [asdict(info) for info in infos]}, lambda: desk.views.documents(infos))
+    if not infos:
+        command = desk.typed(f"load {sample_path()}")
+        desk.note(tr(f"Load one: {command}", f"先加载一份：{command}"))
+    return 0
+
+
+def remove(desk: Desk, args: Namespace) -> int:
+    """By name, id, the beginning of either, or the number that `docs` shows."""
+    wanted = text_of(args.document)
+    infos = desk.assistant.documents()
+    number = int(fold(wanted)) if wanted.isdecimal() else 0
+    if 1 <= number <= len(infos) and wanted not in {info.name for info in infos}:
+        wanted = infos[number - 1].document_id
+    info = desk.assistant.remove_document(wanted)
+    desk.result({"removed": asdict(info)}, lambda: desk.views.removed(info))
+    return 0
+
+
+def lesson(desk: Desk, args: Namespace) -> int:
+    """The guided lesson, in a folder that is gone afterwards."""
+    from tempfile import TemporaryDirectory
+
+    parts = []
+    with TemporaryDirectory(prefix="lesson-", ignore_cleanup_errors=True) as home:
+        for part in desk.lesson(Path(home)):
+            parts.append(part)
+            desk.show(part)
+    if desk.screen.json_only:
+        desk.screen.json({"lesson": [as_text(part).rstrip("\n") for part in parts]})
+    return 0
+
+
+def help_(desk: Desk, args: Namespace) -> int:
+    from study.arguments import help_for
+
+    word = fold(args.command or "").strip("/ ")
+    if word:
+        desk.show(help_for(find(word), in_session=True).rstrip("\n"))
+    else:
+        desk.show(desk.views.command_list([(f"/{command.usage}", tr(*command.help)) for command in COMMANDS]))
+    return 0
+
+
+def language(desk: Desk, args: Namespace) -> int:
+    from dataclasses import replace
+
+    desk.settings = replace(desk.settings, language=args.language)
+    set_language(args.language)
+    desk.show(tr("The screen speaks English now.", "界面已切换为中文。"))
+    return 0
+
+
+def leave(desk: Desk, args: Namespace) -> int:
+    desk.done = True
+    return 0
+
+
+# ---- Values ----
+
+
+def _top_k(text: str) -> int:
+    folded = fold(text)
+    if not folded.isdecimal() or not 1 <= int(folded) <= MOST_SOURCES:
+        raise argparse.ArgumentTypeError(
+            tr(f"a number from 1 to {MOST_SOURCES}, not {text!r}", f"应为 1 到 {MOST_SOURCES} 的整数，不能是 {text!r}")
+        )
+    return int(folded)
+
+
+def language_code(text: str) -> str:
+    """The code en or zh, for argparse; zh-CN and EN will do."""
+    code = fold(text).replace("_", "-").split("-")[0]
+    if code not in ("en", "zh"):
+        raise argparse.ArgumentTypeError(tr(f"en or zh, not {text!r}", f"只能是 en 或 zh，不能是 {text!r}"))
+    return code
+
+
+# ---- The table ----
+
+MOST_SOURCES = 50  # --top-k at most
+_SWITCH = {"action": argparse.BooleanOptionalAction}
+
+COMMANDS = (
+    Command(
+        "load", ("Load files, folders or patterns like *.pdf", "加载文件、文件夹或 *.pdf 这样的通配符"), load,
+        (
+            Argument("paths", ("PDF, Markdown or text", "PDF、Markdown 或文本文件"),
+                     {"nargs": "+", "metavar": "PATH"}, "path"),
+            Argument("--password", ("opens a protected PDF", "加密 PDF 的密码"), {"metavar": "P"}),
+        ),
+        "load notes.pdf",
+    ),
+    Command(
+        "ask", ("Ask your documents", "向资料提问"), ask,
+        (
+            Argument("question", ("in any words, any language", "用自己的话提问，语言不限"),
+                     {"nargs": "+", "metavar": "QUESTION"}),
+            Argument("--top-k", ("passages to answer from (5)", "依据多少个段落（默认 5）"),
+                     {"type": _top_k, "default": 5, "metavar": "N"}),
+            Argument("--mqe", ("search with several wordings (on)", "换几种说法一起检索（默认开）"),
+                     {**_SWITCH, "default": True}),
+            Argument("--hyde", ("search with a supposed answer (off)", "用假想答案检索（默认关）"),
+                     {**_SWITCH, "default": False}),
+            Argument("--no-memory", ("plain RAG: forget the past for once", "不使用记忆，只做普通 RAG"),
+                     {"action": "store_false", "dest": "memory"}),
+            Argument("--session", ("go on with this session", "接着指定的会话"), {"metavar": "ID"}),
+        ),
+        'ask "What is HyDE good for?"',
+    ),
+    Command(
+        "note", ("Keep a note in your own words", "记一条自己的笔记"), note,
+        (
+            Argument("text", ("what to keep", "笔记内容"), {"nargs": "+", "metavar": "TEXT"}),
+            Argument("--concept", ("what it is about", "所属概念"), {"default": "general", "metavar": "C"}),
+        ),
+        'note "Recall first" --concept evaluation',
+    ),
+    Command(
+        "review", ("What you asked, noted and missed on a topic", "回顾某个主题：问过、记过、还没看的"), review,
+        (Argument("topic", ("what to look back at", "要回顾的主题"), {"nargs": "+", "metavar": "TOPIC"}),),
+        "review evaluation",
+    ),
+    Command("stats", ("Your study in numbers", "学习统计"), stats),
+    Command("docs", ("List your documents", "列出资料"), docs),
+    Command(
+        "remove", ("Take a document out", "移除一份资料"), remove,
+        (Argument("document", ("its name, id, or number in docs", "名称、编号，或 docs 中的序号"),
+                  {"nargs": "+", "metavar": "DOC"}, "document"),),
+        "remove notes.pdf",
+    ),
+    Command("lesson", ("The guided lesson, in a temporary folder", "引导课程，在临时文件夹中进行"), lesson, opens_home=False),
+    Command(
+        "lang", ("Language of the screen", "界面语言"), language,
+        (Argument("language", ("en or zh", "en 或 zh"), {"type": language_code, "metavar": "en|zh"}, "language"),),
+        "lang zh", where="session", opens_home=False,
+    ),
+    Command(
+        "help", ("This list, or one command in full", "命令列表，或某个命令的详细说明"), help_,
+        (Argument("command", ("a command", "命令名"), {"nargs": "?", "metavar": "COMMAND"}, "command"),),
+        aliases=("?", "？", "h"), where="session", opens_home=False,
+    ),
+    Command("quit", ("Leave; nothing is lost", "离开，所有内容都已保存"), leave, aliases=("exit", "q", "bye"), where="session",
+            opens_home=False),
+)  # fmt: skip
+
+
+def names(*, session: bool) -> Iterator[str]:
+    """The commands that can be typed there."""
+    return (command.name for command in COMMANDS if session or command.where == "both")
+
+
+def find(word: str, *, session: bool = True) -> Command:
+    """The command of this name or alias. UsageError with the nearest one when there is none."""
+    for command in COMMANDS:
+        if word in (command.name, *command.aliases) and (session or command.where == "both"):
+            return command
+    near = nearest(word, names(session=session))
+    slash = "/" if session else ""
+    if near:
+        raise UsageError(
+            tr(
+                f"There is no command {slash}{word}; did you mean {slash}{near}?",
+                f"没有命令 {slash}{word}，是不是要用 {slash}{near}？",
+            )
+        )
+    raise UsageError(
+        tr(
+            f"There is no command {slash}{word}; {slash}help lists them.",
+            f"没有命令 {slash}{word}，输入 {slash}help 查看全部命令。",
+        )
+    )
+
+
+def nearest(word: str, choices: Iterator[str]) -> str:
+    """The choice that was probably meant, "" when none is near.
+
+    >>> nearest("lod", iter(["ask", "load"])), nearest("rev", iter(["review"])), nearest("xyz", iter(["ask"]))
+    ('load', 'review', '')
+    """
+    from difflib import get_close_matches
+
+    known = list(choices)
+    begun = [choice for choice in known if len(word) > 1 and choice.startswith(word)]
+    return (begun or get_close_matches(word, known, n=1, cutoff=0.6) or [""])[0]

@@ -1,0 +1,252 @@
+"""The place where a learner sits: a screen, settings, and the assistant. Every command works on one of these.
+
+A command does not know whether it was typed into a shell or into the session; what differs between the two is decided here.
+"""
+
+import getpass
+import shutil
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from infrastructure.console import Screen
+from infrastructure.errors import DocumentError, PasswordNeeded, StudyError
+from infrastructure.language import tr
+from infrastructure.settings import PROJECT, Settings
+from infrastructure.text import repair
+from study.flow import Flow
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from infrastructure.answers import Answer
+
+PROGRAM = "python 13_pdf_learning_assistant.py"
+SAMPLE = PROJECT / "samples" / "memory_rag_guide.pdf"
+PASSWORD_TRIES = 3
+
+Lesson = Callable[[Path], "Iterator[RenderableType]"]
+
+
+@dataclass
+class Desk:
+    """`interactive`: in the session, where commands begin with "/". `settings` and `assistant` come when they are known.
+
+    in_background: a worker makes the vectors. done: the learner wants to leave.
+    """
+
+    screen: Screen
+    lesson: Lesson
+    stdin: TextIO | None = None
+    debug: bool = False
+    interactive: bool = False
+    in_background: bool = False
+    done: bool = False
+    settings: Settings | None = None
+    assistant: Any = None
+    ask_password: Callable[[str], str] = field(default=getpass.getpass)
+
+    # ---- Showing ----
+
+    @property
+    def views(self) -> Any:
+        """The module; it brings rich, so it is loaded when there is something to show."""
+        from study import views
+
+        return views
+
+    def show(self, renderable: "RenderableType") -> None:
+        """Data, to stdout; line by line into a pipe, so that nobody's lines are cut at a width that is not theirs."""
+        for part in [renderable] if self.on_terminal else self.views.lines(renderable):
+            self.screen.show(part)
+
+    def show_long(self, renderable: "RenderableType") -> None:
+        """The same, through the pager when it is longer than the terminal the learner sits at."""
+        size = shutil.get_terminal_size()
+        if not (self.at_terminal and self.on_terminal) or self.screen.json_only:
+            return self.show(renderable)
+        text = as_text(renderable, size.columns)
+        if text.count("\n") < size.lines - 1:
+            return self.show(renderable)
+        import pydoc
+
+        return pydoc.pager(text)
+
+    def note(self, text: str) -> None:
+        """Progress or a warning, to stderr."""
+        self.screen.note(text)
+
+    def result(self, value: Any, renderable: "Callable[[], RenderableType]") -> None:
+        """What a command found: as JSON when that was asked for, else as the picture `renderable` makes."""
+        if self.screen.json_only:
+            self.screen.json(value)
+        else:
+            self.show_long(renderable())
+
+    @property
+    def on_terminal(self) -> bool:
+        return self.screen.stdout.isatty()
+
+    @property
+    def at_terminal(self) -> bool:
+        return self.stdin is not None and self.stdin.isatty()
+
+    def typed(self, command: str) -> str:
+        """A command as the learner would type it here."""
+        return f"/{command}" if self.interactive else f"{PROGRAM} {command}"
+
+    @contextmanager
+    def waiting(self, text: str) -> Iterator[None]:
+        """Something moves on stderr while nothing else does; nothing at all without a terminal or when output is plain."""
+        if self.screen.is_plain or not self.screen.stderr.isatty() or self.screen.json_only:
+            yield
+            return
+        from rich.console import Console
+
+        with Console(file=self.screen.stderr).status(text, spinner="line", spinner_style="dim"):
+            yield
+
+    def tell_notices(self) -> None:
+        """What the storage had to say meanwhile, each once."""
+        notices = self.assistant.storage.notices
+        while notices:
+            self.note(notices.pop(0))
+
+    # ---- Failing ----
+
+    def attempt(self, action: Callable[[], int]) -> int:
+        """Do it; the exit code. What goes wrong becomes one sentence, a traceback only with --debug."""
+        try:
+            return action()
+        except StudyError as error:
+            self.fail(str(error))
+            return error.exit_code
+        except BrokenPipeError:
+            raise
+        except Exception as error:  # noqa: BLE001  whatever it is, the learner gets a sentence
+            if self.debug:
+                self.note(traceback.format_exc())
+            self.fail(unexpected(error))
+            return 1
+
+    def fail(self, sentence: str) -> None:
+        self.note(sentence)
+        if self.screen.json_only:
+            self.screen.json({"error": repair(sentence)})
+
+    # ---- Asking and loading ----
+
+    def ask(self, question: str, **options: Any) -> "Answer":
+        """Ask the assistant and show what it says, as it says it. Interrupted, what was said stays on the screen."""
+        question = repair(question).strip()
+        with self._stream() as flow:
+            answer = self.assistant.ask(question, on_text=flow and flow.feed, **options)
+        if answer.note:
+            self.note(answer.note)
+        if self.screen.json_only:
+            self.screen.json(answer.to_json())
+        else:
+            self.show(self.views.answer(answer, streamed=flow.text if flow else ""))
+        if not answer.found and answer.mode != "note" and not self.assistant.documents():
+            command = self.typed(f"load {sample_path()}")
+            self.note(tr(f"There are no documents yet; load one: {command}", f"还没有资料，先加载一份：{command}"))
+        return answer
+
+    @contextmanager
+    def _stream(self) -> Iterator[Flow | None]:
+        """Where the pieces of an answer go; None when only the whole of it is wanted."""
+        if not self.on_terminal or self.screen.json_only:
+            yield None
+            return
+        with ExitStack() as waiting:
+            waiting.enter_context(self.waiting(tr("Looking …", "正在查找……")))
+
+            def write(text: str) -> None:
+                waiting.close()
+                self.screen.stdout.write(text)
+                self.screen.stdout.flush()
+
+            flow = Flow(write, shutil.get_terminal_size().columns)
+            try:
+                yield flow
+            finally:
+                flow.finish()
+
+    def load(self, path: Path | DocumentError, password: str | None = None) -> Any:
+        """Load one file, with progress; ask for its password up to three times if it has one and somebody is there.
+
+        A DocumentError in place of a file is raised, as if the file had been tried.
+        """
+        if isinstance(path, DocumentError):
+            raise path
+        tries = PASSWORD_TRIES if self.at_terminal and not self.screen.json_only else 0
+        while True:
+            try:
+                with self._counting(tr(f"Reading {path.name}", f"正在读取 {path.name}")) as advance:
+                    return self.assistant.load_document(path, password=password, progress=advance)
+            except PasswordNeeded as error:
+                if not tries:
+                    raise
+                if password is not None:
+                    self.note(str(error))
+                password = self._password_for(path)
+                if not password:
+                    raise
+                tries -= 1
+
+    def _password_for(self, path: Path) -> str:
+        try:
+            return self.ask_password(tr(f"Password for {path.name}: ", f"{path.name} 的密码："))
+        except EOFError:
+            return ""
+
+    def settle(self) -> None:
+        """Make the vectors that loading left to be made, unless a worker does."""
+        if self.in_background:
+            return
+        with self._counting(tr("Indexing", "正在建立索引")) as advance:
+            self.assistant.settle(advance)
+
+    @contextmanager
+    def _counting(self, description: str) -> Iterator[Callable[[int, int], None]]:
+        """A progress bar that appears with the first number it is told."""
+        with ExitStack() as stack:
+            bar: list[Callable[[int], None]] = []
+
+            def advance(done: int, total: int) -> None:
+                if not bar:
+                    bar.append(stack.enter_context(self.screen.progress(description, total)))
+                bar[0](done)
+
+            yield advance
+
+
+def unexpected(error: Exception) -> str:
+    """The sentence for a fault of ours."""
+    what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    return tr(
+        f"Something went wrong inside the program ({what}); run it with --debug to see where.",
+        f"程序内部出错（{what}）；加上 --debug 可以看到出错位置。",
+    )
+
+
+def sample_path() -> str:
+    """The sample as one would type it from here."""
+    try:
+        path = str(SAMPLE.relative_to(Path.cwd()))
+    except ValueError:
+        path = str(SAMPLE)
+    return f'"{path}"' if " " in path else path
+
+
+def as_text(renderable: "RenderableType", width: int) -> str:
+    from io import StringIO
+
+    from rich.console import Console
+
+    console = Console(file=StringIO(), width=width, color_system=None, markup=False, emoji=False, highlight=False)
+    console.print(renderable)
+    return console.file.getvalue()

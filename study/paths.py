@@ -1,0 +1,215 @@
+"""What was typed, as words and as files: quotes, dragged paths, folders and globs.
+
+A terminal types a dropped file in its own way: 'in quotes', with\\ backslashes, as file:///an%20address, or bare with spaces.
+"""
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from glob import glob
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from infrastructure.errors import DocumentError
+from infrastructure.language import tr
+from infrastructure.text import fold
+
+# ---- Words ----
+
+
+class Word(str):
+    """A word without its quotes and escapes. `raw`: what stood there, with the white space after it."""
+
+    raw: str
+
+    def __new__(cls, text: str, raw: str) -> "Word":
+        word = super().__new__(cls, text)
+        word.raw = raw
+        return word
+
+
+_WORD = re.compile(
+    r"""(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|“(?P<curly>[^”]*)”)(?=\s|$)|(?P<bare>(?:\\[^\w]|\S)+)"""
+)
+_ESCAPED = re.compile(r"\\([^\w])")  # C:\Users\notes.pdf keeps its backslashes, my\ notes.pdf loses it
+_FULL_WIDTH_OPTION = re.compile(r"[－-]{2}[\w－-]+")
+
+
+def split_words(text: str) -> list[Word]:
+    r"""The words of a command. Quotes group where they open and close a word: an apostrophe is only that.
+
+    >>> split_words(r'''my\ notes.pdf "a b" what's －－top-k''')
+    ['my notes.pdf', 'a b', "what's", '--top-k']
+    """
+    matches = list(_WORD.finditer(text))
+    ends = [match.start() for match in matches[1:]] + [len(text)]
+    return [Word(_unquoted(match), text[match.start() : end]) for match, end in zip(matches, ends, strict=True)]
+
+
+def _unquoted(match: re.Match[str]) -> str:
+    if match["bare"] is None:
+        return match[match.lastgroup]
+    if _FULL_WIDTH_OPTION.fullmatch(match["bare"]):
+        return match["bare"].replace("－", "-")
+    return match["bare"] if os.name == "nt" else _ESCAPED.sub(r"\1", match["bare"])
+
+
+def text_of(words: Sequence[str]) -> str:
+    """Free text given as words: as it was typed. A text that is quoted as a whole loses its quotes.
+
+    >>> text_of(split_words('say "yes"  twice')), text_of(split_words('"a note"'))
+    ('say "yes"  twice', 'a note')
+    """
+    if len(words) == 1:
+        return str(words[0])
+    return "".join(getattr(word, "raw", f"{word} ") for word in words).strip()
+
+
+# ---- Files ----
+
+_GLOB = re.compile(r"[*?\[]")
+
+
+def expand(words: Sequence[str]) -> list[Path | DocumentError]:
+    """The files meant, each once, in order. A folder gives the readable files in it, at any depth, in natural order.
+
+    Where a folder holds nothing to read, or nothing matches a pattern, the sentence about it stands in place of the files. A name
+    that does not exist is passed on as it is: whoever opens it says so.
+    """
+    found: dict[Path | DocumentError, None] = {}
+    for word in _as_paths(words):
+        try:
+            found |= dict.fromkeys(_files(local_path(word)))
+        except DocumentError as error:
+            found[error] = None
+    return list(found)
+
+
+def _as_paths(words: Sequence[str]) -> Sequence[str]:
+    """The words, or the one path with spaces that they are together, or what a shell would have made of them."""
+    if all(_GLOB.search(word) or _exists(word) for word in words):
+        return words
+    whole = text_of(words)
+    if _exists(whole):
+        return [whole]
+    for split in (_shell_words, _comma_words):
+        parts = split(whole)
+        if parts and all(map(_exists, parts)):
+            return parts
+    return words
+
+
+def dropped(text: str) -> list[str]:
+    """The files that a line names, when it does nothing else: what a terminal types for a file dropped into it."""
+    if not re.search(r"[./\\]", text):
+        return []
+    paths = _as_paths(split_words(text))
+    return list(paths) if paths and all(_exists(path) and local_path(path).is_file() for path in paths) else []
+
+
+def _exists(text: str) -> bool:
+    try:
+        return local_path(text).exists()
+    except (OSError, ValueError):  # a long question is no file name
+        return False
+
+
+def _shell_words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:  # an apostrophe
+        return []
+
+
+def _comma_words(text: str) -> list[str]:
+    return [part.strip() for part in re.split("[，、]", text) if part.strip()]
+
+
+def local_path(text: str) -> Path:
+    """A path as typed, dragged, or given as file:// address; ~ is the learner's own folder. Need not exist."""
+    if text.startswith("file:"):
+        text = url2pathname(urlsplit(text).path)
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:  # ~nobody
+        return Path(text)
+
+
+def _files(path: Path) -> Iterable[Path]:
+    if path.is_dir():
+        return _in_folder(path)
+    if _GLOB.search(str(path)) and not path.exists():
+        return _matching(path)
+    return [path]
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    from study.reading import MARKDOWN_SUFFIXES, TEXT_SUFFIXES
+
+    readable = (".pdf", *MARKDOWN_SUFFIXES, *TEXT_SUFFIXES)
+    inside = [path for path in folder.rglob("*") if path.suffix.lower() in readable and path.is_file()]
+    files = [path for path in inside if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
+    if not files:
+        raise DocumentError(
+            tr(
+                f"There is no PDF, Markdown or text file in {folder}; name another folder.",
+                f"{folder} 里没有 PDF、Markdown 或文本文件，请换一个文件夹。",
+            )
+        )
+    return sorted(files, key=natural_order)
+
+
+def _matching(pattern: Path) -> list[Path]:
+    files = [Path(name) for name in glob(str(pattern), recursive=True)]  # noqa: PTH207  pathlib knows no absolute patterns
+    if not any(path.is_file() for path in files):
+        raise DocumentError(
+            tr(f"No file matches {pattern}; check the pattern.", f"没有文件匹配 {pattern}，请检查通配符。")
+        )
+    return sorted(filter(Path.is_file, files), key=natural_order)
+
+
+def natural_order(path: Path) -> list[tuple[int, str]]:
+    """A sort key that puts ch2 before ch10.
+
+    >>> sorted(map(Path, ["ch10.pdf", "ch2.pdf"]), key=natural_order)[0].name
+    'ch2.pdf'
+    """
+    pieces = re.findall(r"\d+|\D+", fold(str(path)))
+    return [(int(piece), "") if piece.isdecimal() else (-1, piece) for piece in pieces]
+
+
+# ---- Completing a path ----
+
+_LAST_WORD = re.compile(r"""(?:"(?P<double>[^"]*)|'(?P<single>[^']*)|(?P<bare>(?:\\.|[^\s\\])*))\Z""")
+
+
+def complete_path(text: str) -> Iterator[tuple[str, int, str]]:
+    """(completed word, its start counted back from the end, what it is called) for the path at the end of a text."""
+    match = _LAST_WORD.search(text)
+    typed = match[match.lastgroup]
+    if match.lastgroup == "bare" and os.name != "nt":
+        typed = _ESCAPED.sub(r"\1", typed)
+    folder, stem = os.path.split(typed)
+    for entry in _entries(Path(folder).expanduser() if folder else Path()):
+        if fold(entry.name).startswith(fold(stem)) and not (entry.name.startswith(".") and not stem):
+            path = os.path.join(folder, entry.name) + (os.sep if entry.is_dir() else "")  # noqa: PTH118  keeps ~/ and ./
+            yield _typed(path, match), -len(match[0]), entry.name + ("/" if entry.is_dir() else "")
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir(), key=natural_order)
+    except OSError:
+        return []
+
+
+def _typed(path: str, match: re.Match[str]) -> str:
+    """The path as this word would go on: within its quote, else escaped for the next reader of it."""
+    if match.lastgroup != "bare":
+        quote = match[0][0]
+        return quote + path + ("" if path.endswith(os.sep) else quote)
+    if os.name == "nt":
+        return f'"{path}"' if " " in path else path
+    return re.sub(r"""([\s\\'"])""", r"\\\1", path)

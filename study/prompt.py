@@ -1,0 +1,107 @@
+"""The line editor of the session: history, completion, pasted text as one message. Only a terminal gets it."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.history import FileHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.output import ColorDepth
+
+from infrastructure.language import tr
+from infrastructure.text import repair
+from infrastructure.utterance import secret_in
+from study.desk import Desk
+from study.terminal import PROMPT, complete
+
+HISTORY = "prompt_history"  # in the home folder
+MENU_LINES = 6  # kept free below the line for what Tab offers
+
+
+class LineEditor:
+    """prompt_toolkit, with the keys learners know: Enter sends, Meta-Enter begins a line, Ctrl-C clears the line."""
+
+    is_terminal = True
+
+    def __init__(self, desk: Desk) -> None:
+        self._session: PromptSession[str] = PromptSession(
+            history=History(desk.settings.home / HISTORY, desk.note),
+            completer=_Completer(desk),
+            complete_while_typing=False,
+            key_bindings=_keys(),
+            multiline=True,
+            prompt_continuation=lambda width, line, wrapped: " " * width,
+            color_depth=ColorDepth.DEPTH_1_BIT if desk.settings.no_color else None,
+            reserve_space_for_menu=MENU_LINES,
+            enable_suspend=True,
+            search_ignore_case=True,
+        )
+
+    def read(self) -> str:
+        return self._session.prompt([("bold", PROMPT)])
+
+
+def _keys() -> KeyBindings:
+    keys = KeyBindings()
+
+    @keys.add("enter")
+    def send(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if buffer.complete_state and buffer.complete_state.current_completion:
+            buffer.complete_state = None  # the first Enter takes what the menu offers
+        else:
+            buffer.validate_and_handle()
+
+    @keys.add("escape", "enter")
+    def new_line(event: KeyPressEvent) -> None:
+        event.current_buffer.newline(copy_margin=False)
+
+    @keys.add("c-c")
+    def clear_or_leave(event: KeyPressEvent) -> None:
+        if event.current_buffer.text:
+            event.current_buffer.reset()
+        else:
+            event.app.exit(exception=KeyboardInterrupt(), style="class:aborting")
+
+    return keys
+
+
+class _Completer(Completer):
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
+        for offer in complete(document.text_before_cursor, self._desk):
+            yield Completion(offer.text, offer.start, display=offer.shown, display_meta=offer.about)
+
+
+class History(FileHistory):
+    """Lines of earlier sessions. Secrets are not written down; a folder that cannot be written costs one warning."""
+
+    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
+        super().__init__(str(path))
+        self._warn: Callable[[str], None] | None = warn
+
+    def load_history_strings(self) -> Iterable[str]:
+        try:
+            return list(super().load_history_strings())
+        except OSError:
+            return []
+
+    def store_string(self, string: str) -> None:
+        string = repair(string)
+        if secret_in(string) or "--password" in string:
+            return
+        try:
+            super().store_string(string)
+        except OSError as error:
+            if self._warn is not None:
+                self._warn(
+                    tr(
+                        f"Your lines are not kept for the next session ({error.strerror}).",
+                        f"输入历史无法保存（{error.strerror}）。",
+                    )
+                )
+            self._warn = None

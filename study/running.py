@@ -1,0 +1,210 @@
+"""Running headers, footers and page numbers: what repeats at the edge of page after page and belongs to no page's text.
+
+A line counts as running when it is the first or last of its page, or only running lines are outside it, and near pages carry the same line at their edge, or the same line whose page number grows by
+exactly as many pages as lie between. The second half matters: a table that ends in "2021 345" on one page and "2022 456" on
+the next looks the same once its digits are masked, but does not count pages.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from study.pagetext import bare, page_lines
+
+EDGE = 4  # lines looked at from each end of a page: header, number, rule, side note
+NEAR = 4  # pages: left and right pages may have headers of their own
+LONGEST = 200  # characters
+MOST_LOOKS = 6  # pages; reading where lines stand takes a page's time again
+STAMP_LINES, STAMP_LENGTH = 3, 300  # a page of at most this much may be nothing but a stamp
+HEADING_GROWTH = 1.15  # a heading is set at least this much larger than the text, a running header never is
+
+Placed = Mapping[str, tuple[float, float]]  # line → (font size, height on the page)
+
+
+class Edge(NamedTuple):
+    page: int  # from 0
+    line: int  # number of the line on its page, from 0
+    text: str
+    numbers: tuple[int, ...]
+    depth: int  # lines between it and the nearer end of its page
+    top: bool
+
+
+def running_lines(
+    pages: Sequence[str],
+    *,
+    headings: Mapping[int, Collection[str]] | None = None,
+    place: Callable[[int], Placed] | None = None,
+) -> list[set[int]]:
+    """For each raw page the numbers of the lines to leave out of search.
+
+    headings: page (from 0) → titles its outline names there; those lines stay. place(page) tells where lines stand and how
+    large; without it a line that also opens the first page is taken for the title and stays there.
+    """
+    if len(pages) < 2:
+        return [set() for _ in pages]
+    look = _Look(place)
+    running: list[Edge] = []
+    for mask, edges in _by_mask(pages).items():
+        repeated = [edge for edge in edges if _repeats(edge, edges, mask, len(pages))]
+        counted = any(edge.numbers != repeated[0].numbers for edge in repeated)
+        if counted and _is_heading_series(mask, repeated, look):
+            continue
+        running += [
+            edge
+            for edge in repeated
+            if bare(edge.text) not in map(bare, (headings or {}).get(edge.page, ()))
+            and not (edge.page == 0 and edge.top and not counted and _is_title(repeated, look))
+        ]
+    return _spare_short_pages(pages, _outermost(running, len(pages)))
+
+
+# ---- Repetition ----
+
+_DIGITS = re.compile(r"\d+")
+_WORD = re.compile(r"[^\W_]")  # rules and ornaments are no lines
+_ROMAN = re.compile(r"(?:^|(?<=[\s.·|-]))(?=[ivxlc])(?:x[cl]|l?x{0,3})(?:i[xv]|v?i{0,3})$", re.IGNORECASE)
+_PAGE_NUMBER = re.compile(
+    r"[\W_]*(?:(?:page|p\.|pg\.?|seite|第|共)?[\W_]*#[\W_]*(?:页|頁|of|/|von|共|第)?[\W_]*)+", re.IGNORECASE
+)
+_BATES = re.compile(r"[A-Z]{2,}[-_ ]?#")
+_COUNTED_HEADING = re.compile(
+    r"(?:chapter|section|part|lecture|lesson|unit|week|day|step|topic|question|exercise|appendix|figure|table|slide|kapitel)"
+    r"\W*#|第 ?#[章节節讲課课单周天步题]",
+    re.IGNORECASE,
+)
+
+
+def _by_mask(pages: Sequence[str]) -> dict[str, list[Edge]]:
+    """Edge lines by their text with numbers masked, in page order."""
+    found: dict[str, list[Edge]] = defaultdict(list)
+    for page, raw in enumerate(pages):
+        lines = [(number, line.strip()) for number, (_, line) in enumerate(page_lines(raw)) if _WORD.search(line)]
+        last = len(lines) - EDGE
+        for place, (number, line) in enumerate(lines):
+            if (place < EDGE or place >= last) and len(line) <= LONGEST:
+                mask, numbers = _mask(line)
+                depth = min(place, len(lines) - 1 - place)
+                found[mask].append(Edge(page, number, line, numbers, depth, place == depth))
+    return {mask: edges for mask, edges in found.items() if len(edges) > 1}
+
+
+def _mask(line: str) -> tuple[str, tuple[int, ...]]:
+    """The line with its numbers as "#", and the numbers; a roman numeral at the end counts as one.
+
+    >>> _mask("Memory RAG   Page iv"), _mask("12 OchsnerJournal")
+    (('Memory RAG Page #', (4,)), ('# OchsnerJournal', (12,)))
+    """
+    roman = _ROMAN.search(line)
+    value = _roman_value(roman[0]) if roman and roman[0] else 0
+    if value:
+        line = f"{line[: roman.start()]}{value}"
+    numbers = tuple(int(digits[-18:]) for digits in _DIGITS.findall(line))
+    return " ".join(_DIGITS.sub("#", line).split()), numbers
+
+
+def _roman_value(numeral: str) -> int:
+    values = [{"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}[char] for char in numeral.lower()]
+    return sum(-value if value < max(values[at:]) else value for at, value in enumerate(values))
+
+
+def _repeats(edge: Edge, edges: Sequence[Edge], mask: str, page_count: int) -> bool:
+    worded = sum(map(str.isalpha, mask)) >= 2
+    if page_count == 2 and edge.depth:
+        return False  # two pages are little evidence: only their very first and last lines
+    same, counting = {edge.page}, {edge.page}
+    for other in edges:
+        distance = other.page - edge.page
+        if 0 < abs(distance) <= NEAR:
+            steps = {after - before for before, after in zip(edge.numbers, other.numbers, strict=True)} - {0}
+            if not steps and worded:
+                same.add(other.page)
+            elif steps == {distance}:
+                counting.add(other.page)
+    needed = min(3, page_count)
+    needed_counting = 2 if _PAGE_NUMBER.fullmatch(mask) else needed
+    return len(same) >= needed or len(counting) >= needed_counting
+
+
+def _outermost(running: Sequence[Edge], page_count: int) -> list[set[int]]:
+    """Peel each page from both ends: a line with text outside it is text itself."""
+    dropped: list[set[int]] = [set() for _ in range(page_count)]
+    reached: dict[tuple[int, bool], int] = defaultdict(int)
+    for edge in sorted(running, key=lambda edge: edge.depth):
+        if edge.depth <= reached[edge.page, edge.top]:
+            reached[edge.page, edge.top] = edge.depth + 1
+            dropped[edge.page].add(edge.line)
+    return dropped
+
+
+# ---- Exceptions: headings, titles, pages with nothing else ----
+
+
+class _Look:
+    """Font sizes of a few pages, asked for only when a line could be a heading."""
+
+    def __init__(self, place: Callable[[int], Placed] | None) -> None:
+        self._place = place
+        self._seen: dict[int, Placed] = {}
+
+    def at(self, edge: Edge) -> tuple[float, float] | None:
+        if self._place is None:
+            return None
+        if edge.page not in self._seen:
+            if len(self._seen) >= MOST_LOOKS:
+                return None
+            self._seen[edge.page] = self._place(edge.page)
+        return self._seen[edge.page].get(bare(edge.text))
+
+    def body_size(self, page: int) -> float:
+        sizes = sorted(size for size, _ in self._seen.get(page, {}).values())
+        return sizes[len(sizes) // 2] if sizes else 0.0
+
+
+def _is_heading_series(mask: str, running: Sequence[Edge], look: _Look) -> bool:
+    """Chapter 1, Chapter 2 … at the top of page after page."""
+    if _PAGE_NUMBER.fullmatch(mask):
+        return False
+    if mask.count("#") > 1:
+        return False
+    if _COUNTED_HEADING.search(mask):
+        return True
+    sample = running[len(running) // 2]
+    seen = look.at(sample)
+    return seen is not None and seen[0] > HEADING_GROWTH * look.body_size(sample.page)
+
+
+def _is_title(running: Sequence[Edge], look: _Look) -> bool:
+    """Does the line on the first page stand elsewhere, or larger, than where it repeats?"""
+    first, other = look.at(running[0]), look.at(running[-1])
+    if first is None or other is None:
+        return True
+    return first[0] > HEADING_GROWTH * other[0] or abs(first[1] - other[1]) > first[0]
+
+
+def _spare_short_pages(pages: Sequence[str], dropped: list[set[int]]) -> list[set[int]]:
+    """A page left empty keeps its lines, unless they are plainly no text: the same everywhere, or page numbers."""
+    emptied = [page for page, raw in enumerate(pages) if dropped[page] and not _remaining(raw, dropped[page])]
+    if len(emptied) == sum(1 for raw in pages if raw.strip()) and not all(map(_is_stamp, pages)):
+        return [set() for _ in pages]
+    texts = [set(map(str.strip, raw.split("\n"))) - {""} for raw in pages]
+    for page in emptied:
+        others = set().union(*texts[max(0, page - NEAR) : page], *texts[page + 1 : page + 1 + NEAR])
+        if not all(line in others or _is_number_stamp(line) for line in texts[page]):
+            dropped[page] = set()
+    return dropped
+
+
+def _remaining(raw: str, dropped: Collection[int]) -> bool:
+    return any(line.strip() for number, (_, line) in enumerate(page_lines(raw)) if number not in dropped)
+
+
+def _is_stamp(raw: str) -> bool:
+    return len(raw.strip().split("\n")) <= STAMP_LINES and len(raw) <= STAMP_LENGTH
+
+
+def _is_number_stamp(line: str) -> bool:
+    mask, _ = _mask(line)
+    return bool(_PAGE_NUMBER.fullmatch(mask) or _BATES.fullmatch(mask))
+

@@ -1,0 +1,237 @@
+"""The session: lines in, answers out, until the learner leaves.
+
+A line that begins with / is a command of the table in `commands`, a dropped file is loaded, anything else is a question.
+Lines come from prompt_toolkit in a terminal and from a plain reader everywhere else, one command or question a line.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO, NamedTuple, Protocol, TextIO
+
+from infrastructure.language import tr
+from infrastructure.text import fold, repair
+from study.arguments import ShowText, parse
+from study.commands import COMMANDS, Command, find
+from study.desk import Desk, sample_path
+from study.paths import complete_path, dropped, split_words
+
+PROMPT = "> "
+
+
+class Reader(Protocol):
+    """`read` gives the next line, or several that were pasted as one; EOFError at the end, KeyboardInterrupt on Ctrl-C."""
+
+    is_terminal: bool
+
+    def read(self) -> str: ...
+
+
+# ---- The session ----
+
+
+class Session:
+    """Reads and does, one line after the other. `reader` None: whatever suits where the desk stands."""
+
+    def __init__(self, desk: Desk, reader: Reader | None = None) -> None:
+        self.desk = desk
+        self.reader = reader or open_reader(desk)
+        if self.reader.is_terminal:
+            desk.in_background = True
+            desk.assistant.storage.start_worker()
+
+    def run(self) -> int:
+        """0 when the learner left, or the input ended."""
+        self._greet()
+        about_to_leave = False
+        while not self.desk.done:
+            self.desk.tell_notices()
+            try:
+                text = self.reader.read()
+            except EOFError:
+                break
+            except KeyboardInterrupt:
+                if about_to_leave or not self.reader.is_terminal:
+                    break
+                about_to_leave = True
+                self.desk.note(tr("Ctrl-C once more, or Ctrl-D, to leave.", "再按一次 Ctrl-C 或 Ctrl-D 离开。"))
+                continue
+            about_to_leave = False
+            self._handle(text)
+        return 0
+
+    def _handle(self, text: str) -> None:
+        """One line. Ctrl-C in a terminal ends what it started, not the session."""
+        try:
+            self.desk.attempt(lambda: self._do(text))
+        except KeyboardInterrupt:
+            if not self.reader.is_terminal:
+                raise
+            self.desk.note(tr("Stopped.", "已停止。"))
+        if self.reader.is_terminal and not self.desk.done:
+            self.desk.show("")
+
+    def _do(self, text: str) -> int:
+        text = repair(text).lstrip("\ufeff").strip()
+        if not text:
+            return 0
+        meant = understand(text)
+        if meant is None:
+            self.desk.ask(text)
+            return 0
+        try:
+            args = parse(meant.command, meant.words, in_session=True)
+        except ShowText as shown:
+            self.desk.show(str(shown).rstrip("\n"))
+            return 0
+        return meant.command.run(self.desk, args)
+
+    def _greet(self) -> None:
+        desk = self.desk
+        going_on = self._resume()
+        if not (self.reader.is_terminal and desk.on_terminal):
+            return
+        numbers = desk.assistant.get_stats()
+        if numbers["documents"]:
+            desk.show(desk.views.welcome_back(numbers, going_on))
+        else:
+            command = desk.typed(f"load {sample_path()}")
+            desk.show(desk.views.first_run(command, has_model=bool(numbers.get("llm")), home=str(desk.settings.home)))
+        desk.show("")
+
+    def _resume(self) -> str:
+        """Go on with the last session if it is recent; the question it began with, "" for a new session."""
+        chosen = self.desk.assistant.resume()
+        sessions = {session.session_id: session for session in self.desk.assistant.sessions()}
+        return sessions[chosen].first_question if chosen in sessions else ""
+
+
+# ---- What does a line mean? ----
+
+
+class Meant(NamedTuple):
+    command: Command
+    words: Sequence[str]
+
+
+_BARE = {
+    **dict.fromkeys(("exit", "quit", "bye", "退出", "离开"), "quit"),
+    **dict.fromkeys(("?", "help", "帮助"), "help"),
+}
+_COMMAND = re.compile(r"[/／]\s*([^\s：:，,]*)[\s：:，,]*")
+
+
+def understand(text: str) -> Meant | None:
+    """The command a line stands for, None for a question. UsageError for a /word that is no command.
+
+    >>> understand("What is RAG?"), understand("／Review：RAG 评估").words
+    (None, ['RAG', '评估'])
+    """
+    bare = _BARE.get(fold(text).rstrip(" .!。"))
+    if bare:
+        return Meant(find(bare), [])
+    files = dropped(text)
+    if files:
+        return Meant(find("load"), files)
+    match = _COMMAND.match(text)
+    if match is None:
+        return None
+    name, words = fold(match[1]), split_words(text[match.end() :])
+    if "/" in name:  # /home/me/notes.pdf, which is not there
+        return Meant(find("load"), split_words(text))
+    return Meant(find(name or "help"), words)
+
+
+# ---- Completion ----
+
+
+class Offer(NamedTuple):
+    """What Tab offers: a text that replaces the last `-start` characters, its name in the menu, and a word about it."""
+
+    text: str
+    start: int
+    shown: str
+    about: str = ""
+
+
+def complete(text: str, desk: Desk) -> Iterator[Offer]:
+    """Offers for the line up to the cursor; a question gets none."""
+    match = re.match(r"[/／](\S*)(\s+)?", text)
+    if match is None:
+        return
+    name = fold(match[1])
+    if match[2] is None:
+        for command in COMMANDS:
+            if command.name.startswith(name):
+                yield Offer(f"/{command.name}", -len(text), f"/{command.name}", tr(*command.help))
+        return
+    command = next((command for command in COMMANDS if name in (command.name, *command.aliases)), None)
+    if command is not None:
+        yield from _complete_argument(command, text[match.end() :], desk)
+
+
+def _complete_argument(command: Command, text: str, desk: Desk) -> Iterator[Offer]:
+    last = re.split(r"\s", text)[-1]
+    if last.startswith("-"):
+        for argument in command.arguments:
+            if argument.is_option and argument.name.startswith(last):
+                yield Offer(argument.name, -len(last), argument.name, tr(*argument.help))
+        return
+    for kind in {argument.completes for argument in command.arguments if not argument.is_option}:
+        if kind == "path":
+            yield from (Offer(*found) for found in complete_path(text))
+        for choice in _choices(kind, desk):
+            if fold(choice).startswith(fold(text)):
+                yield Offer(choice, -len(text), choice)
+
+
+def _choices(kind: str, desk: Desk) -> Sequence[str]:
+    match kind:
+        case "document":
+            return [info.name for info in desk.assistant.documents()]
+        case "command":
+            return [command.name for command in COMMANDS]
+        case "language":
+            return ["en", "zh"]
+    return []
+
+
+# ---- Reading lines ----
+
+
+def open_reader(desk: Desk) -> Reader:
+    """A line editor where there is a terminal that can have one."""
+    if desk.at_terminal and desk.on_terminal:
+        from prompt_toolkit.utils import is_dumb_terminal
+
+        if not is_dumb_terminal():
+            from study.prompt import LineEditor
+
+            return LineEditor(desk)
+    return PlainReader(desk.stdin, prompt_to=desk.screen.stdout if desk.at_terminal and desk.on_terminal else None)
+
+
+class PlainReader:
+    """Line by line from a pipe, a file, or a terminal that can do no more. Any encoding will do; no input is its end."""
+
+    def __init__(self, stdin: TextIO | None, *, prompt_to: TextIO | None = None) -> None:
+        self._stdin, self._prompt_to = stdin, prompt_to
+        self.is_terminal = prompt_to is not None
+
+    def read(self) -> str:
+        if self._prompt_to is not None:
+            self._prompt_to.write(PROMPT)
+            self._prompt_to.flush()
+        if self._stdin is None:
+            raise EOFError
+        buffer: BinaryIO | None = getattr(self._stdin, "buffer", None)
+        line = self._stdin.readline() if buffer is None else self._decoded(buffer.readline())
+        if not line:
+            raise EOFError
+        return line.rstrip("\r\n")
+
+    def _decoded(self, line: bytes) -> str:
+        """UTF-8 if it can be, whatever the console speaks: that is what files are written in."""
+        try:
+            return line.decode("utf-8")
+        except UnicodeDecodeError:
+            return line.decode(self._stdin.encoding or "utf-8", "replace")

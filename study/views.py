@@ -1,0 +1,408 @@
+"""What the learner sees, as rich renderables. Nothing here prints, and nothing reads the home: data in, picture out.
+
+Text from documents, models and memories goes through `plain`: never markup, no control characters. There are no boxes, because
+their right edges go ragged beside Chinese in half of all terminals.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from infrastructure.console import plain
+from infrastructure.language import tr
+
+if TYPE_CHECKING:  # the shapes that are shown; this module imports no script
+    from infrastructure.answers import Answer, Citation, Receipt
+
+LONGEST_QUOTE = 240  # characters of a quotation on screen; --json has all of it
+LONGEST_MEMORY = 60
+
+Part = str | tuple[str, str]  # a text, or a text and its style
+
+
+def line(*parts: Part) -> Text:
+    """One paragraph made of foreign texts, each with its style."""
+    text = plain("")
+    for part in parts:
+        content, style = part if isinstance(part, tuple) else (part, None)
+        text.append(plain(content).plain, style)
+    return text
+
+
+class Item:
+    """A mark and the paragraphs that hang beside it; what wraps stays indented."""
+
+    def __init__(self, mark: Text, *paragraphs: Text) -> None:
+        self.mark, self.paragraphs = mark, paragraphs
+
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[RenderableType]:
+        grid = Table.grid(padding=(0, 1, 0, 0))
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow="fold")
+        grid.add_row(self.mark, Group(*self.paragraphs))
+        yield grid
+
+    def lines(self) -> Iterator[Text]:
+        """The same for a pipe: one line each, whatever its length."""
+        mark = self.mark.plain
+        for paragraph in self.paragraphs:
+            yield line(f"{mark} ") + paragraph if mark else paragraph
+            mark = " " * len(mark)
+
+
+def lines(renderable: RenderableType) -> Iterator[RenderableType]:
+    """A view in the pieces a pipe gets: paragraphs that nobody has wrapped."""
+    match renderable:
+        case Group():
+            for part in renderable.renderables:
+                yield from lines(part)
+        case Item():
+            yield from renderable.lines()
+        case _:
+            yield renderable
+
+
+def shortened(text: str, longest: int) -> str:
+    """On one line, and not longer than `longest` characters.
+
+    >>> shortened("two\\n words", 20), shortened("abcdef", 4)
+    ('two words', 'abc…')
+    """
+    text = " ".join(text.split())
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def quotation(text: str, longest: int) -> str:
+    return tr("“{}”", "「{}」").format(shortened(text, longest))
+
+
+def _local(moment: datetime | str) -> str:
+    """A time as the learner's clock shows it."""
+    if isinstance(moment, str):
+        moment = datetime.fromisoformat(moment)
+    return f"{moment.astimezone():%Y-%m-%d %H:%M}"
+
+
+# ---- Answers ----
+
+
+def answer(answer: "Answer", *, streamed: str = "") -> Group:
+    """The answer, its sources below it, and what stood behind it. `streamed`: what is on the screen already."""
+    parts: list[RenderableType] = []
+    if streamed.split() != answer.answer.split():
+        parts += [_answer_text(answer.answer), ""]
+    elif streamed:
+        parts.append("")
+    parts += [_source(citation, answer.answer) for citation in answer.citations]
+    if answer.nearest and not answer.found:
+        parts.append(line((tr("The nearest passages:", "最接近的段落："), "bold")))
+        parts += [_source(citation, answer.answer) for citation in answer.nearest]
+    parts += _doubts(answer)
+    parts += _background(answer)
+    while parts and parts[-1] == "":
+        parts.pop()
+    return Group(*parts)
+
+
+def _answer_text(text: str) -> Text:
+    shown = plain(text.strip())
+    shown.highlight_regex(r"\[M?\d{1,3}\]", "cyan")
+    return shown
+
+
+def place(page: int, page_label: str | None) -> str:
+    """Where a passage stands: the printed number first, because that is what the book shows.
+
+    >>> place(6, "3"), place(6, "6"), place(6, None)
+    ('p. 3 (PDF page 6)', 'p. 6', 'p. 6')
+    """
+    if page_label and page_label != str(page):
+        return tr(f"p. {page_label} (PDF page {page})", f"第 {page_label} 页（PDF 第 {page} 页）")
+    return tr(f"p. {page}", f"第 {page} 页")
+
+
+def source(citation: "Citation") -> Item:
+    """One source: number, document, page, heading path, and its words."""
+    return _source(citation, "")
+
+
+def _source(citation: "Citation", shown_answer: str) -> Item:
+    where: list[Part] = [citation.document, tr(", ", "，"), place(citation.page, citation.page_label)]
+    if citation.heading_path:
+        where.append((f" · {citation.heading_path}", "dim"))
+    paragraphs = [line(*where)]
+    if citation.quote.strip() and not _says(shown_answer, citation.quote):
+        paragraphs.append(line((quotation(citation.quote, LONGEST_QUOTE), "italic")))
+    return Item(line((f"[{citation.n}]", "cyan")), *paragraphs)
+
+
+def _says(text: str, quote: str) -> bool:
+    """Does the text hold this quotation already, but for spaces and hyphens? An answer without a model is quotations."""
+    return _letters(quote) in _letters(text)
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", plain(text).plain)
+
+
+def _doubts(answer: "Answer") -> Iterator[Text]:
+    """What the check of a model's citations found."""
+    checks = answer.trace.get("citations") or {}
+    if not isinstance(checks, Mapping):
+        return
+    if dropped := checks.get("dropped"):
+        numbers = ", ".join(f"[{number}]" for number in dropped)
+        yield line((tr(f"No such source, taken out: {numbers}", f"来源不存在，已去掉：{numbers}"), "yellow"))
+    for sentence in checks.get("unsupported", ()):
+        told = tr("Not borne out by its source: ", "来源中没有依据：")
+        yield line((told + quotation(sentence, LONGEST_QUOTE), "yellow"))
+
+
+def _background(answer: "Answer") -> Iterator[Text]:
+    """What the conversation and the memories added, in one dim line each."""
+    if answer.enriched_query and answer.enriched_query != answer.question and answer.trace.get("background"):
+        yield line((tr("Understood as: ", "理解为：") + shortened(answer.enriched_query, LONGEST_QUOTE), "dim"))
+    used = {*answer.trace.get("memories_named", ()), *answer.trace.get("enriched_by", ())}
+    memories = [memory.content for memory in answer.memories if memory.memory_id in used]
+    if memories:
+        quoted = tr(", ", "、").join(quotation(memory, LONGEST_MEMORY) for memory in memories)
+        yield line((tr("Memories used: ", "用到的记忆：") + quoted, "dim"))
+
+
+# ---- Documents ----
+
+
+def load_report(report: Any) -> Group:
+    """One line for one file, and a line for each thing that could not be read."""
+    word = {
+        "loaded": tr("loaded", "已加载"),
+        "already here": tr("already here, nothing to do", "已在资料库中，无需重复加载"),
+        "replaced": tr("changed since last time, replaced", "内容有变化，已替换旧版本"),
+    }.get(report.action, report.action)
+    size = tr(
+        f"{_count(report.pages, 'page')}, {_count(report.chunks, 'passage')}",
+        f"{report.pages} 页，{report.chunks} 个段落",
+    )
+    told = line((report.name, "bold"), tr(": ", "："), word, (tr(" · ", " · ") + size, "dim"))
+    return Group(told, *(Item(line(" "), line((warning, "yellow"))) for warning in report.warnings))
+
+
+def load_summary(reports: Sequence[Any], failed: int) -> Text:
+    """What became of several files."""
+    counts = [
+        sum(1 for report in reports if report.action == action) for action in ("loaded", "replaced", "already here")
+    ]
+    words = (
+        tr("loaded", "个已加载"),
+        tr("replaced", "个已替换"),
+        tr("already here", "个已在库中"),
+        tr("failed", "个失败"),
+    )
+    told = [f"{count} {word}" for count, word in zip([*counts, failed], words, strict=True) if count]
+    return line(tr(", ", "，").join(told) + tr(".", "。"))
+
+
+def documents(infos: Sequence[Any]) -> RenderableType:
+    """The library as a table; [] says how to begin."""
+    if not infos:
+        return line(tr("No documents yet.", "还没有资料。"))
+    table = _table(
+        ("#", {"justify": "right"}),
+        (tr("Document", "资料"), {"overflow": "fold"}),
+        (tr("Pages", "页数"), {"justify": "right"}),
+        (tr("Passages", "段落"), {"justify": "right"}),
+        (tr("Added", "加入时间"), {"no_wrap": True}),
+    )
+    for number, info in enumerate(infos, start=1):
+        name = line(info.name, *((f"\n{warning}", "yellow") for warning in info.warnings))
+        table.add_row(str(number), name, str(info.pages), str(info.chunks), line((_local(info.added_at), "dim")))
+    return table
+
+
+def removed(info: Any) -> Text:
+    return line(
+        tr(
+            f"Removed {info.name} ({_count(info.pages, 'page')}). Your own notes stay.",
+            f"已移除 {info.name}（{info.pages} 页）。你自己的笔记会保留。",
+        )
+    )
+
+
+def _table(*columns: tuple[str, dict[str, Any]]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for header, options in columns:
+        table.add_column(header, **options)
+    return table
+
+
+def _count(number: int, noun: str) -> str:
+    """
+    >>> _count(1, "page"), _count(2, "page")
+    ('1 page', '2 pages')
+    """
+    return f"{number} {noun}" + ("s" if number != 1 else "")
+
+
+# ---- Notes, review, numbers ----
+
+
+def note(receipt: "Receipt", concept: str) -> Text:
+    """What became of a note."""
+    if receipt.action == "refused":
+        return line((tr(f"Not kept: {receipt.reason}.", f"没有记下：{receipt.reason}。"), "yellow"))
+    if receipt.action == "counted":
+        return line(tr("You had noted this already.", "这条笔记已经有了。"))
+    about = "" if concept == "general" else tr(f" under “{concept}”", f"，归入「{concept}」")
+    return line(tr(f"Noted{about}.", f"已记下{about}。"))
+
+
+def review(review: Any) -> Group:
+    """What I asked, noted and know about a topic, what the documents hold on it, and a next step."""
+    parts: list[RenderableType] = []
+    if not (review.asked or review.noted or review.known):
+        parts.append(line(tr(f"Nothing about {review.topic} yet.", f"还没有关于「{review.topic}」的学习记录。")))
+    for title, entries in (
+        (tr("You asked", "问过"), map(_asked, review.asked)),
+        (tr("You noted", "记过"), map(_remembered, review.noted)),
+        (tr("You know", "已知"), map(_remembered, review.known)),
+        (tr("In your documents", "资料中"), map(_section, review.sections)),
+    ):
+        parts += _titled(title, list(entries))
+    if review.next_step:
+        parts.append(line((tr("Next: ", "下一步："), "bold"), review.next_step))
+    return Group(*parts)
+
+
+def _titled(title: str, entries: Iterable[Item]) -> list[RenderableType]:
+    entries = list(entries)
+    return [line((title, "bold")), *entries, ""] if entries else []
+
+
+def _asked(turn: Any) -> Item:
+    missing = "" if turn.found else tr("  (not in your documents)", "（资料中没有）")
+    return Item(line((_local(turn.asked_at), "dim")), line(turn.question, (missing, "yellow")))
+
+
+def _remembered(item: Any) -> Item:
+    concept = item.metadata.get("concept", "general")
+    about = "" if concept == "general" else f"  [{concept}]"
+    return Item(line((_local(item.timestamp), "dim")), line(item.content, (about, "cyan")))
+
+
+def _section(section: Any) -> Item:
+    read = tr("read", "读过") if section.touched else tr("new ", "未读")
+    where = [section.document, tr(", ", "，"), place(section.page, None)]
+    heading = f" · {section.heading_path}" if section.heading_path else ""
+    return Item(line((read, "dim" if section.touched else "green")), line(*where, (heading, "dim")))
+
+
+def stats(numbers: Mapping[str, Any]) -> Table:
+    """The home in numbers."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style="bold")
+    grid.add_column(overflow="fold")
+    for label, value in _stat_rows(numbers):
+        grid.add_row(label, line(value))
+    return grid
+
+
+def _stat_rows(numbers: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    def of(name: str) -> int:
+        return numbers.get(name) or 0
+
+    def kind(name: str) -> int:
+        return (numbers.get(name) or {}).get("count", 0)
+
+    yield (
+        tr("Documents", "资料"),
+        tr(f"{of('documents')} ({_count(of('chunks'), 'passage')})", f"{of('documents')} 份（{of('chunks')} 个段落）"),
+    )
+    yield (
+        tr("Questions", "提问"),
+        tr(
+            f"{of('questions')} in {_count(of('sessions'), 'session')}, {of('answered')} answered from what you have",
+            f"{of('questions')} 次，{of('sessions')} 个会话，其中 {of('answered')} 次有据可答",
+        ),
+    )
+    yield tr("Notes", "笔记"), str(of("notes"))
+    yield (
+        tr("Memories", "记忆"),
+        tr(
+            f"{kind('working')} working, {kind('episodic')} episodic, {kind('semantic')} semantic",
+            f"工作记忆 {kind('working')} 条，情景记忆 {kind('episodic')} 条，语义记忆 {kind('semantic')} 条",
+        ),
+    )
+    yield tr("Search", "检索"), numbers.get("embedder") or tr("by words only", "仅按词检索")
+    yield (
+        tr("Answers", "回答"),
+        numbers.get("llm")
+        or tr("quoted from your documents (no language model set)", "引用资料原文（未设置语言模型）"),
+    )
+
+
+# ---- Screens ----
+
+
+def first_run(sample_command: str, *, has_model: bool, home: str) -> Group:
+    """For someone who has nothing loaded: what to type next. Under 15 lines at 80 columns."""
+    model = [] if has_model else [line((_no_model(), "dim"))]
+    return Group(
+        line((tr("Ask your own documents", "向自己的资料提问"), "bold"),
+             tr(": every answer shows the page it stands on.", "：每个回答都注明出自哪一页。")),
+        "",
+        line(tr("Load a file (or drag one in here). To try it, the guide that comes along:",
+                "先加载一个文件（也可以直接拖进来）。想先试试，用自带的指南：")),
+        line((f"  {sample_command}", "cyan")),
+        line(tr("Then ask, in English or Chinese:", "然后用中文或英文提问：")),
+        line((tr("  What is HyDE good for?", "  RAG 系统怎么评估？"), "cyan")),
+        "",
+        line(_how_to_type()),
+        *model,
+        line((tr(f"All you do stays in {home}", f"所有记录都保存在 {home}"), "dim")),
+    )  # fmt: skip
+
+
+def welcome_back(numbers: Mapping[str, Any], going_on: str) -> Group:
+    """For someone who has documents. `going_on`: the first question of the session that is continued, "" for a new one."""
+    told = tr(
+        f"{_count(numbers['documents'], 'document')}, {_count(numbers['questions'], 'question')} so far.",
+        f"资料 {numbers['documents']} 份，已提问 {numbers['questions']} 次。",
+    )
+    parts = [line(told)]
+    if going_on:
+        going = tr("Going on with the session that began with {}", "接着上次的会话：{}")
+        parts.append(line((going.format(quotation(going_on, LONGEST_MEMORY)), "dim")))
+    return Group(*parts, line(_how_to_type()))
+
+
+def _how_to_type() -> str:
+    return tr(
+        "/help lists the commands; anything without a / is a question. Ctrl-D leaves.",
+        "/help 列出命令；不带 / 的内容都当作提问；Ctrl-D 离开。",
+    )
+
+
+def _no_model() -> str:
+    return tr(
+        "No language model is set: answers quote your documents. LLM_MODEL switches one on.",
+        "未设置语言模型：回答直接引用资料原文。设置 LLM_MODEL 即可启用模型。",
+    )
+
+
+def command_list(commands: Sequence[tuple[str, str]]) -> Group:
+    """/help: (usage, what it does) line by line."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style="cyan", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for usage, told in commands:
+        grid.add_row(line(usage), line(told))
+    keys = tr(
+        "Anything else is a question. Tab completes, Meta-Enter begins a new line, Ctrl-C stops an answer, Ctrl-D leaves.",
+        "其他内容都当作提问。Tab 补全，Alt-Enter 换行，Ctrl-C 停止回答，Ctrl-D 离开。",
+    )
+    return Group(grid, "", line((keys, "dim")))

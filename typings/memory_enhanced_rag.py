@@ -1,0 +1,1 @@
+../12_memory_enhanced_rag.py

@@ -1,0 +1,1 @@
+../10_memory_lifecycle.py

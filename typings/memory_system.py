@@ -1,0 +1,1 @@
+../09_memory_system.py

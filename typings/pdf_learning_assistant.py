@@ -1,0 +1,1 @@
+../13_pdf_learning_assistant.py

@@ -1,0 +1,1 @@
+../11_unified_retrieval.py
