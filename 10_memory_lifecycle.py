@@ -7,8 +7,8 @@ events and never copied, and why forgetting means steering attention, not deleti
     consolidate  working → importance ≥ 0.7 → episodic → used in ≥ 5 answers, with what it is related to → semantic
     forget       importance < 0.2, untouched for 30 days, more than 100 → archived: logged, restorable, never what you wrote
 
-Six ways to forget, from mild to final: off the desk (script 09) · `fade` · out of the default search: `archive`, undone by
-`restore` · asking before use (script 13) · `purge`, which is real deletion. What is pinned, no policy touches.
+Ways to forget, from mild to final: off the desk (script 09) · a lower weight: `fade` · out of the default search: `archive`,
+undone by `restore` · `purge`, which is real deletion. What is pinned, no policy touches.
 
 Not done here: deciding what enters memory at all; that is the gate of script 12.
 Article: §3.1 time decay; §3.2 MemoryScorer; §3.3 MemoryConsolidator; §3.4 forgetting; §7.3 access_count closes the loop.
@@ -19,25 +19,31 @@ Article: §3.1 time decay; §3.2 MemoryScorer; §3.3 MemoryConsolidator; §3.4 f
 from __future__ import annotations  # m09 is a name that only type checkers can resolve before it is imported
 
 import math
+import sys
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from infrastructure.abstraction import abstract_prompt, gist, refusal, shortened, theme_statement
 from infrastructure.background import Background
 from infrastructure.database import utc_now
 from infrastructure.errors import LLMUnavailable, StudyError
+from infrastructure.language import tr
+from infrastructure.lesson import StoppedClock, heading, run_lesson, table, try_it
 from infrastructure.lineage import lineage
 from infrastructure.statements import fingerprint
+from infrastructure.storage import Storage
 from infrastructure.themes import SHARED, Cluster, clusters, rarities, share, theme_words
 from infrastructure.transcript import Transcript
 
 if TYPE_CHECKING:
     import memory_system as m09
+    from rich.console import RenderableType
 else:
     m09 = import_module("09_memory_system")
 
@@ -415,12 +421,11 @@ class MemoryLifecycleManager:
         }
         if strategy not in decide:
             raise ValueError(f"strategy is one of {', '.join(STRATEGIES)}, not {strategy!r}")
-        chosen = [item for item in decide[strategy](**options) if self.may_forget(item)]
-        if not dry_run:
-            with self.storage.transaction():
-                for item in chosen:
-                    if self._store(item.memory_id).archive(item.memory_id):
-                        self.storage.log("archived", memory_id=item.memory_id, by=strategy)
+        with self.storage.transaction():  # nobody pins or uses one of them in between
+            chosen = [item for item in decide[strategy](**options) if self.may_forget(item)]
+            for item in [] if dry_run else chosen:
+                self._store(item.memory_id).archive(item.memory_id)
+                self.storage.log("archived", memory_id=item.memory_id, by=strategy)
         forgotten = [Forgotten(i.memory_id, i.memory_type, i.content, strategy) for i in chosen]
         return LifecycleReport(forgotten=forgotten, dry_run=dry_run)
 
@@ -521,3 +526,164 @@ class MemoryLifecycleManager:
             self.run()
         except StudyError as error:
             self.storage.notices.append(str(error))
+
+
+# ---- lesson ----
+
+ASKED = "How do I tune k1 in BM25?"
+TEN = (  # days ago, importance, memory
+    (21, 0.5, "To tune BM25, start with k1 = 1.2 and b = 0.75."),
+    (9, 0.5, "Raising k1 in BM25 lets repeated words count more."),
+    (30, 0.5, "先固定 b，再给 BM25 调 k1"),
+    (1, 0.5, "Tuned my guitar before the exam."),
+    (0, 1.0, "Important: lunch with my advisor at noon!"),
+    (0, 0.9, "今晚必须交实验报告"),
+    (2, 0.5, "HyDE writes a made-up answer first."),
+    (5, 0.5, "向量检索看意思，不看字面"),
+    (60, 0.7, "A deadlock needs four conditions at once."),
+    (0, 0.1, "ok, thanks!"),
+)
+DIARY = (  # in how many answers it was used, event
+    (5, "问了 RAGAS 怎么评估 Faithfulness"),
+    (6, "问了 Faithfulness 和 Recall 冲突时怎么取舍"),
+    (2, "问了 Faithfulness 低要不要做 answer repair"),
+    (5, "Asked how FSRS schedules reviews."),
+    (5, "Asked why spaced reviews beat cramming."),
+    (0, "Asked where the canteen is."),
+)
+OLD = (  # days ago, importance, written by, pinned, memory
+    (0, 0.1, "model", False, "好的，谢谢！"),
+    (40, 0.5, "model", False, "Asked for the room of the April exam."),
+    (40, 0.5, "model", True, "问了四月考试的大纲"),
+    (40, 0.5, "user", False, "My grandmother taught me to read."),
+    (3, 0.5, "model", False, "Asked what HyDE is."),
+)
+
+
+def decay_rows(hours: Sequence[float] = (0, 1, 12, 24, 48, 168, 720)) -> list[list[str]]:
+    """Age, then what is left of it with a half-life of an hour, of HALF_LIFE_HOURS, of 30 days."""
+    clock = StoppedClock()
+    rows = []
+    for age in hours:
+        left = (time_decay(clock() - timedelta(hours=age), half, now=clock) for half in (1, HALF_LIFE_HOURS, 720))
+        rows.append([f"{age:g} h", *(f"{value:.3f}" for value in left)])
+    return rows
+
+
+def ranked_both_ways(storage: Storage, clock: StoppedClock, scorer: MemoryScorer) -> list[tuple[Any, ...]]:
+    """(place by the article, place when bounded, relevance, importance, days, memory), best first when bounded."""
+    diary = m09.EpisodicMemory(storage)
+    items = []
+    for days, importance, text in TEN:
+        item = m09.MemoryItem(text, "episodic", importance, clock(), memory_id=f"memory {len(items)}")
+        items.append(replace(item, occurred_at=clock() - timedelta(days=days)))
+    diary.add_many(items)
+    found = {hit.item.memory_id: hit.why["relevance"] for hit in diary.retrieve(ASKED, len(TEN), min_relevance=0.0)}
+    hits = [m09.Hit(item, found.get(item.memory_id, 0.0), {}) for item in items]
+    article = {hit.item.memory_id: place for place, hit in enumerate(scorer.rank(hits), start=1)}
+
+    def bounded(hit: m09.Hit) -> float:
+        return hit.score * m09.nudge(hit.item.importance, clock() - hit.item.occurred_at, hit.item.access_count)
+
+    rows = []
+    for place, (item, relevance, _why) in enumerate(sorted(hits, key=bounded, reverse=True), start=1):
+        age = (clock() - item.occurred_at).days
+        rows.append((article[item.memory_id], place, round(relevance, 2), item.importance, age, item.content))
+    return rows
+
+
+def keep_a_diary(manager: MemoryLifecycleManager, clock: StoppedClock) -> list[tuple[int, str]]:
+    """Events, each used in so many answers, one every eight hours; (access_count, event)."""
+    ids = []
+    for _uses, event in DIARY:
+        ids.append(manager.episodic.add(event, source="model"))
+        clock.move(hours=8)
+    for number in range(max(uses for uses, _event in DIARY)):
+        manager.reinforce(memory_id for memory_id, (uses, _) in zip(ids, DIARY, strict=True) if uses > number)
+        clock.move(hours=8)
+    return [
+        (manager.episodic.get(memory_id).access_count, event) for memory_id, (_, event) in zip(ids, DIARY, strict=True)
+    ]
+
+
+def grow_old(manager: MemoryLifecycleManager, clock: StoppedClock) -> list[tuple[Any, ...]]:
+    """(days, importance, written by, what the pure functions say, what policy would do, memory)"""
+    items = [
+        m09.MemoryItem(text, "episodic", importance, clock() - timedelta(days=days), source=source, pinned=pinned)
+        for days, importance, source, pinned, text in OLD
+    ]
+    manager.episodic.add_many(items)
+    would = {
+        item.memory_id for item in forget_by_importance(items).forgotten + forget_by_time(items, now=clock).forgotten
+    }
+    will = {forgotten.memory_id for forgotten in manager.run(dry_run=True).forgotten}
+    forget, keep, archive = tr("forget", "忘记"), tr("keep", "保留"), tr("archive", "归档")
+    return [
+        (days, importance, tr(source, {"user": "你", "model": "模型"}[source]) + tr(", pinned", "，已固定") * pinned,
+         forget if item.memory_id in would else keep, archive if item.memory_id in will else keep, text)
+        for item, (days, importance, source, pinned, text) in zip(items, OLD, strict=True)
+    ]  # fmt: skip
+
+
+def lesson(home: Path) -> Iterator[RenderableType]:
+    clock = StoppedClock()
+    yield heading(tr("§3.1 What is left after some time", "§3.1 过一段时间还剩多少"))
+    columns = (tr(f"half-life {text}", f"半衰期 {text}") for text in ("1 h", f"{HALF_LIFE_HOURS:g} h", "30 d"))
+    yield table(tr("age", "时间"), *columns, rows=decay_rows())
+
+    with Storage(home / "scoring", now=clock) as storage:
+        yield heading(tr(f"§3.2 Ten memories, one question: {ASKED}", f"§3.2 十条记忆，一个问题：{ASKED}"))
+        columns = (tr("article", "原文"), tr("bounded", "有界"), tr("relevance", "相关"), tr("importance", "重要"))
+        rows = ranked_both_ways(storage, clock, MemoryScorer(now=clock))
+        yield table(*columns, tr("days", "天"), tr("memory", "记忆"), rows=rows)
+
+    with Storage(home / "diary", now=clock) as storage:
+        desk, diary, handbook = m09.WorkingMemory(now=clock), m09.EpisodicMemory(storage), m09.SemanticMemory(storage)
+        manager = MemoryLifecycleManager(desk, diary, handbook)
+        yield heading(tr("§3.3 Before: events, and how often they were used", "§3.3 整合之前：事件和用过的次数"))
+        yield table(tr("uses", "次数"), tr("event", "事件"), rows=keep_a_diary(manager, clock))
+        yield heading(tr("After: what they have in common", "整合之后：它们的共同点"))
+        promoted = manager.run().promoted
+        rows = [(len(promotion.sources), promotion.content) for promotion in promoted]
+        yield table(tr("made from", "来源数"), tr("knowledge", "知识"), rows=rows)
+        again = len(manager.run().promoted)
+        yield tr(
+            f"The same run again: {again} new, the six events are still there.",
+            f"再运行一次：新增 {again} 条，六个事件都还在。",
+        )
+
+        yield heading(tr("§3.4 Forgetting, a dry run", "§3.4 遗忘（只演练）"))
+        columns = (
+            tr("days", "天"),
+            tr("importance", "重要"),
+            tr("by", "来自"),
+            tr("formula", "公式"),
+            tr("policy", "策略"),
+        )
+        yield table(*columns, tr("memory", "记忆"), rows=grow_old(manager, clock))
+        yield tr(
+            f"Still in the diary: {diary.size()} of {len(DIARY) + len(OLD)}.",
+            f"日记里还有 {diary.size()} 条，一条没少。",
+        )
+    yield from try_it(
+        tr(
+            "HALF_LIFE_HOURS = 240: after two days 0.871 is left, not 0.250.",
+            "把 HALF_LIFE_HOURS 改成 240：两天后剩 0.871，而不是 0.250。",
+        ),
+        tr(
+            "MemoryScorer(1, 0, 0, now=clock) in the lesson: the lunch loses its second place to the notes on BM25.",
+            "课程里改成 MemoryScorer(1, 0, 0, now=clock)：午饭的第二名让给了 BM25 的笔记。",
+        ),
+        tr(
+            "HOT = 6: one event alone is hot; it takes its cooler relatives along, the reviews stay events.",
+            "把 HOT 改成 6：只有一个事件够热，它带上相关的事件；复习那组仍是事件。",
+        ),
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    return run_lesson(lesson, __doc__, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -15,21 +15,26 @@ Article: §4.1 EmbeddingWithFallback; §4.2 search with MQE, HyDE and the candid
 """
 
 import re
+import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from infrastructure.entities import extract_entities
 from infrastructure.errors import EmbedderUnavailable, LLMUnavailable
-from infrastructure.language import language_of, tr
-from infrastructure.library import Library, Passage
-from infrastructure.ranking import Candidate, hybrid_search, judge
+from infrastructure.language import language, language_of, tr
+from infrastructure.library import Library, NewChunk, Passage, StoredPage
+from infrastructure.ranking import RELEVANT, Candidate, hybrid_search, judge
 from infrastructure.storage import Storage, inverse_frequency
-from infrastructure.text import content_tokens, estimate_tokens_mixed, tokens
+from infrastructure.text import estimate_tokens_mixed, tokens
 
 if TYPE_CHECKING:
-    from infrastructure.embedders import Embedder
+    from rich.console import RenderableType
 
+    from infrastructure.embedders import Embedder
     from infrastructure.settings import Settings
 
 # ---- §4.1 EmbeddingWithFallback: a chain that says where it landed (降级链) ----
@@ -76,11 +81,10 @@ class EmbeddingWithFallback:
 
     def report(self) -> str:
         """Where the chain landed and why not higher, in one sentence; for the screen and for `doctor`."""
-        passed = "; ".join(f"{name}: {why}" for name, why in self.tried if why)
+        passed = " ".join(why for _, why in self.tried if why)
         if self._landed is None:
-            return tr(f"Searching by words only ({passed}).", f"仅按词语检索（{passed}）。")
-        landed = tr(f"Embeddings by {self._landed.name}", f"向量由 {self._landed.name} 生成")
-        return f"{landed} ({passed})." if passed else f"{landed}."
+            return tr(f"Searching by words only. {passed}", f"只按词语检索。{passed}").strip()
+        return tr(f"Embeddings by {self._landed.name}. {passed}", f"向量由 {self._landed.name} 生成。{passed}").strip()
 
     @property
     def name(self) -> str:
@@ -188,12 +192,14 @@ QUESTION_WEIGHT = 1.0
 CONTEXT_WEIGHT = 0.8  # the question with its context filled in, given by the caller
 MQE_WEIGHT = 0.3
 HYDE_WEIGHT = 0.3
+FEEDBACK_TERMS = 4
 FEEDBACK_RELEVANCE = 0.5  # below this the first finds are no guide to better words
 
 MQE_PROMPT = {
     "en": "Write {n} other ways to ask the question below, one a line, without numbering or comment. Keep names and numbers.\n\n"
     "<question>\n{question}\n</question>",
-    "zh": "用 {n} 种不同的说法改写下面的问题，每行一个，不要编号，不要解释。保留名称和数字。\n\n<question>\n{question}\n</question>",
+    "zh": "用 {n} 种不同的说法改写下面的问题，每行一个，不要编号，不要解释。保留名称和数字。\n\n"
+    "<question>\n{question}\n</question>",
 }
 HYDE_PROMPT = {
     "en": "Write two or three sentences that a textbook might contain and that would answer the question below. "
@@ -237,27 +243,30 @@ def clean_variants(answer: str, question: str, n: int) -> list[str]:
     return kept[:n]
 
 
-_ASKING = re.compile(
-    r"^(?:please |could you |can you )?(?:what (?:is|are|does)|who (?:is|was)|how (?:do|does|can|to|is|are)|"
-    r"why (?:is|are|do|does)|when (?:is|do|does|should)|where (?:is|are)|explain|define|describe|tell me about)\s+|"
-    r"^(?:请问|请解释|请介绍|什么是|什么叫|为什么|如何|怎么|怎样)|"
-    r"(?:是什么意思|是什么|是指什么|有哪些|怎么样|怎么办|呢|吗)$",
-    re.I,
+# How an answer begins, by how the question asks; the first pattern that fits is used. {} is what is asked about.
+_ANSWERS = (
+    (re.compile(r"^(?:what (?:is|are)|define|explain)\s+(.+)$", re.I), "{} is"),
+    (re.compile(r"^how (?:do i|do you|can i|can we|to|do we)\s+(.+)$", re.I), "The way to {} is"),
+    (re.compile(r"^why (?:is|are|do|does|did)\s+(.+)$", re.I), "The reason for {} is that"),
+    (re.compile(r"^(?:请问|请解释)?(?:什么是|什么叫)(.+)$"), "{}是指"),
+    (re.compile(r"^(?:请问)?(.+?)(?:是什么|是什么意思|指什么)$"), "{}是指"),
+    (re.compile(r"^(?:请问)?(.*?)(?:如何|怎么|怎样)(.+)$"), "{}的方法是"),
+    (re.compile(r"^(?:请问)?(.*?)为什么(.+)$"), "{}的原因是"),
 )
 
 
 def template_answer(question: str) -> str:
-    """HyDE without a model: the question's subject as the beginning of a definition, in the question's language.
+    """HyDE without a model: how an answer would begin, in the question's language.
 
-    >>> template_answer("What is HyDE?")
-    'HyDE is defined as follows: HyDE means'
+    >>> template_answer("What is HyDE?"), template_answer("RAG 如何减少幻觉？")
+    ('HyDE is', 'RAG 减少幻觉的方法是')
     """
-    subject = question.strip().rstrip("?？。. ")
-    while (shorter := _ASKING.sub("", subject).strip()) != subject and shorter:
-        subject = shorter
-    if language_of(question) == "zh":
-        return f"{subject}的定义如下：{subject}是指"
-    return f"{subject} is defined as follows: {subject} means"
+    asked = question.strip().rstrip("?？。. ")
+    for pattern, beginning in _ANSWERS:
+        match = pattern.match(asked)
+        if match:
+            return beginning.format("".join(filter(None, match.groups())).strip())
+    return f"{asked}：" if language_of(question) == "zh" else f"{asked}:"
 
 
 # ---- §4.2 UnifiedRetriever ----
@@ -379,31 +388,31 @@ class UnifiedRetriever:
             return ""
 
     def _feedback(self, question: str, found: Sequence[Candidate], n: int) -> list[Variant]:
-        """Pseudo-relevance feedback: the question plus the rarest words its best finds share. Words only: the vector of
+        """Pseudo-relevance feedback: the question plus the most telling terms of its best finds. Words only: the vector of
         such a bag of words is no better than the question's own."""
         best = [candidate.id for candidate in found[:3] if candidate.relevance >= FEEDBACK_RELEVANCE]
         asked = set(tokens(question))
-        variants = []
+        variants: list[Variant] = []
         for i, ids in enumerate([best[:1], best][:n], start=1):
-            words: dict[str, int] = {}
+            terms: dict[str, int] = {}
             for passage in self.library.passages(ids).values():
-                for word in set(content_tokens(passage.content)) - asked:
-                    words[word] = words.get(word, 0) + 1
-            extra = self._telling(words, 4)
-            if extra:
-                variants.append(Variant(f"mqe {i}", f"{question} {' '.join(extra)}", MQE_WEIGHT, dense=False))
+                for entity in extract_entities(passage.content):
+                    if not asked.issuperset(tokens(entity.name)):
+                        terms[entity.name] = terms.get(entity.name, 0) + 1
+            text = " ".join([question, *self._telling(terms, FEEDBACK_TERMS)])
+            if text not in (question, *(variant.text for variant in variants)):
+                variants.append(Variant(f"mqe {i}", text, MQE_WEIGHT, dense=False))
         return variants
 
-    def _telling(self, words: dict[str, int], n: int) -> list[str]:
-        """The n words that are frequent in the finds and rare elsewhere; words of a single text are left out as noise."""
+    def _telling(self, terms: dict[str, int], n: int) -> list[str]:
+        """The n terms that are frequent in the finds and rare elsewhere; a term of one text alone leads nowhere else."""
         rows = self.storage.count("chunk")
-        frequencies = self.storage.document_frequencies("chunk", words)
-        weight = {
-            word: count * inverse_frequency(rows, frequencies[word])
-            for word, count in words.items()
-            if frequencies[word] > 1 and not word.isdigit()
-        }
-        return sorted(weight, key=lambda word: (-weight[word], word))[:n]
+        weight = {}
+        for term, count in terms.items():
+            seen = min(self.storage.document_frequencies("chunk", tokens(term)).values(), default=0)
+            if seen > 1:
+                weight[term] = count * inverse_frequency(rows, seen)
+        return sorted(weight, key=lambda term: (-weight[term], term))[:n]
 
     def _made_up_answer(self, question: str) -> Variant:
         """HyDE (假设文档): search with what an answer might say. It is embedded as a passage, for it stands for one."""
@@ -495,3 +504,95 @@ def merge(pools: dict[Variant, Sequence[Candidate]]) -> list[tuple[Candidate, fl
             scores[candidate.id] = scores.get(candidate.id, 0.0) + variant.weight * candidate.match / total
     ranked = sorted(scores, key=lambda i: (-scores[i], i))
     return [(found[i][0], scores[i], found[i][1]) for i in ranked]
+
+
+# ---- lesson ----
+
+QUESTION = {
+    "en": "How do I find passages that use other words than my question?",
+    "zh": "问题和资料用词不同，怎么找到它？",
+}
+OFF_TOPIC = {"en": "Who won the chess championship?", "zh": "量子纠缠是什么？"}
+PARAGRAPHS = (
+    ("MQE", "多查询扩展（MQE）把一个问题改写成几种说法，分别检索，再把结果放进同一个候选池。"),
+    ("HyDE", "HyDE writes a hypothetical answer first and searches with it, because an answer resembles answers."),
+    ("BM25", "BM25 ranks by shared words: a rare word counts more, a long text counts less."),
+    ("向量检索", "向量检索按意思查找：用词不同、意思相近的片段也能找到。"),
+    ("Fusion", "Fusion adds the standardised scores of words and vectors, so that each may correct the other."),
+    ("候选池", "候选池要比 top_k 大：变体的价值在于带进原问题找不到的片段。"),
+    ("Abstention", "When nothing in the library is about the question, the right result is an empty list."),
+    ("食谱", "番茄炒蛋：鸡蛋先炒好盛出，再炒番茄，最后一起翻炒。"),
+)
+
+
+def shelve(library: Library, paragraphs: Sequence[tuple[str, str]]) -> str:
+    """One small document, one page and one chunk a paragraph; returns its id."""
+    texts = [content for _, content in paragraphs]
+    starts = [sum(len(text) + 2 for text in texts[:i]) for i in range(len(texts))]
+    return library.add(
+        name="retrieval.md",
+        path="",
+        media_type="markdown",
+        content_hash=blake2b("".join(texts).encode()).hexdigest(),
+        pages=[StoredPage(i, None, title, text, text, [(0, 0)]) for i, (title, text) in enumerate(paragraphs, start=1)],
+        chunks=[
+            NewChunk(text, title, start, start + len(text), page, page)
+            for page, ((title, text), start) in enumerate(zip(paragraphs, starts, strict=True), start=1)
+        ],
+    )
+
+
+def lesson(home: Path) -> "Iterator[RenderableType]":
+    from infrastructure.lesson import StoppedClock, heading, table, try_it
+    from infrastructure.settings import Settings
+
+    with Storage(home, now=StoppedClock()) as storage:
+        chain = EmbeddingWithFallback(rungs_for(None, Settings.load({"home": home})))
+        storage.use_embedder(chain)
+        retriever = UnifiedRetriever(storage)
+        shelve(retriever.library, PARAGRAPHS)
+        storage.settle(chroma=False)
+        yield heading(tr("§4.1 Where the chain landed", "§4.1 降级链停在哪一级"))
+        yield chain.report() if chain.tried else storage.notices[-1]
+        question = QUESTION[language()]
+        rows = retriever.explain(question, 5)
+        yield heading(tr("§4.2 One question, several queries", "§4.2 一个问题，多个查询"))
+        yield table(
+            tr("variant", "变体"),
+            tr("weight", "权重"),
+            tr("text", "内容"),
+            rows=[(v.kind, v.weight, v.text) for v in retriever.last_variants],
+        )
+        yield heading(tr("§4.2 Leg by leg, then fused", "§4.2 逐路得分，再融合"))
+        columns = (
+            tr("section", "小节"),
+            tr("words", "词语"),
+            tr("cosine", "余弦"),
+            tr("score", "得分"),
+            tr("relevance", "相关度"),
+        )
+        shown = [(r["heading_path"], r["words"], r.get("cosine", ""), r["score"], r["relevance"]) for r in rows]
+        yield table(*columns, rows=shown)
+        yield heading(OFF_TOPIC[language()])
+        found = retriever.search(OFF_TOPIC[language()], min_relevance=RELEVANT)
+        yield "\n".join(result.passage.content for result in found) or tr("Nothing relevant: [].", "没有相关内容：[]。")
+    yield from try_it(
+        tr(
+            "MQE_WEIGHT = HYDE_WEIGHT = 0: only the question itself is left; which section drops?",
+            "把 MQE_WEIGHT 和 HYDE_WEIGHT 改成 0：只剩原问题，看哪一节掉下去？",
+        ),
+        tr(
+            "Ask OFF_TOPIC for tomatoes (番茄怎么炒？): the recipe is found, and only the recipe.",
+            "把 OFF_TOPIC 换成「番茄怎么炒？」：只找到食谱。",
+        ),
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    from infrastructure.lesson import run_lesson
+
+    return run_lesson(lesson, __doc__, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -15,16 +15,17 @@ Article: §5.1 components; §5.2 query; §5.3 enrich; §5.4 prompt; §5.5 write-
 """
 
 import asyncio
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from infrastructure import utterance
 from infrastructure.answers import (
     CITED,
     Answer,
-    Citation,
     MemoryUse,
     Receipt,
     Stopwatch,
@@ -34,18 +35,18 @@ from infrastructure.answers import (
     quoted,
 )
 from infrastructure.errors import LLMUnavailable
-from infrastructure.extraction import Extract, best_sentences
-from infrastructure.language import tr_like
-from infrastructure.library import Library
+from infrastructure.language import tr, tr_like
+from infrastructure.quoting import Quoter
 from infrastructure.ranking import RELEVANT
-from infrastructure.storage import Storage, inverse_frequency
-from infrastructure.text import content_tokens, estimate_tokens_mixed, tokens
+from infrastructure.storage import Storage
+from infrastructure.text import estimate_tokens_mixed, tokens
 from infrastructure.transcript import Transcript
 
 if TYPE_CHECKING:
     import memory_lifecycle as m10
     import memory_system as m09
     import unified_retrieval as m11
+    from rich.console import RenderableType
 else:
     m09 = import_module("09_memory_system")
     m10 = import_module("10_memory_lifecycle")
@@ -55,6 +56,8 @@ else:
 
 ENRICH_RELEVANCE = 0.6  # a memory below this does not touch the query
 ENRICH_TOKENS = 80  # the background added to a question at most
+RECALLED_IN_ANSWER = 0.6  # an extractive answer ends with what the learner said about it, if that is so relevant
+CONSOLIDATE_EVERY = 3  # turns
 HISTORY_TOKENS, MEMORY_TOKENS, DOCUMENT_TOKENS = 600, 400, 2500  # what each section of the prompt may take
 
 
@@ -128,7 +131,8 @@ class MemoryRAG:
         self.lifecycle = m10.MemoryLifecycleManager(
             self.working, self.episodic, self.semantic, llm=llm, now=storage.now
         )
-        self.library = Library(storage)
+        self.library = self.retriever.library
+        self._quoter = Quoter(storage, self.library)
         self.transcript = Transcript(storage)
         self._turn_count = 0
         self.set_session(session_id)
@@ -160,12 +164,13 @@ class MemoryRAG:
     ) -> Answer:
         """Answer a question from the documents, with the past in mind, and remember what is worth it.
 
-        use_memory False is plain RAG; enrich and write_back switch single steps off, for comparison. on_text receives the
-        answer as it is made, piece by piece.
+        use_memory False is plain RAG: nothing is recalled and nothing but the transcript is written. enrich and write_back
+        switch single steps off, for comparison. on_text receives the answer as it is made, piece by piece.
         """
         clock = Stopwatch()
-        told, asked = utterance.statements(question)
-        corrected = utterance.correction(question)
+        write_back = write_back and use_memory
+        told, asked = utterance.statements(question) if write_back else ([], question)
+        corrected = utterance.correction(question) if write_back else None
         if corrected or (told and not tokens(asked)):
             answer = self._take_note(question, told, corrected)
         else:
@@ -179,13 +184,14 @@ class MemoryRAG:
                 memories = self._recall(enrichment) if use_memory else []
             with clock("generate"):
                 answer = self._answer(asked, enrichment, results, memories, on_text)
-            if told and write_back:
-                answer.receipts += [self._remember_statement(statement) for statement in told]
+            answer.receipts += [self._remember_statement(statement) for statement in told]
         answer.question = question
         answer.session_id = self.session_id
-        if write_back:
-            with clock("store"):
+        answer.trace |= {"found": answer.found, "recalled": [memory.memory_id for memory in answer.memories]}
+        with clock("store"):
+            if write_back:
                 answer.receipts += self._store_interaction(answer)
+            self._write_down(answer)
         answer.timings_ms = clock.timings()
         return answer
 
@@ -205,7 +211,8 @@ class MemoryRAG:
         if not leans:
             return Enrichment(question, question)
         candidates: list[tuple[str, str | None]] = []
-        recent = self.working.get_recent(1, session_id=self.session_id)
+        desk = self.working.get_recent(self.working.capacity, session_id=self.session_id)
+        recent = [item for item in desk if "topic" in item.metadata][:1]
         for item in recent:
             candidates += [(text, None) for text in self._pointed_at(question, item)]
         for memory in (self.episodic, self.semantic):
@@ -267,12 +274,14 @@ class MemoryRAG:
         relevant = [result for result in results if result.relevance >= RELEVANT]
         answer = Answer(question, "", "extractive", bool(relevant), memories=memories, enriched_query=enrichment.text)
         answer.trace = self._trace(enrichment, results)
-        outline = self._chapters(question)
-        if outline is not None:
-            return self._answer_from_outline(answer, outline)
+        if utterance.ASKS_FOR_CHAPTERS.search(question):  # what is in the outline is read off it, not made up
+            chapters = self.library.chapters(question)
+            answer.found = bool(chapters)
+            answer.answer = chapters or tr_like(question, "Your documents have no outline.", "你的资料没有目录信息。")
+            return answer
         sources = relevant or results[:3]
-        extracts = self._extract(question, enrichment, sources)
-        citations = self._cite(sources, extracts)
+        extracts = self._quoter.extract(question, enrichment.text, sources)
+        citations = self._quoter.cite(sources, extracts)
         own = [memory for memory in memories if self._is_evidence(memory)]
         if not relevant:
             answer.nearest = citations
@@ -291,6 +300,10 @@ class MemoryRAG:
                 "未设置语言模型，以下是资料中的原句。",
             )
         answer.answer = quoted(extracts, question, citations)
+        if own and own[0].score >= RECALLED_IN_ANSWER:
+            said = tr_like(question, f"You told me: “{own[0].content}”", f"你说过：「{own[0].content}」")
+            answer.answer += f"\n{said}"
+            answer.trace["memories_named"] = [own[0].memory_id]
         answer.trace["points"] = [extract.text for extract in extracts[:5]]
         return answer
 
@@ -298,7 +311,7 @@ class MemoryRAG:
         """Ask the model; raises LLMUnavailable. Its citations are checked before anybody sees them as such."""
         sources = self.retriever.build_context(results, DOCUMENT_TOKENS)
         leads = [source.lead for source in sources]
-        answer.citations = self._cite(leads, self._extract(question, enrichment, leads))
+        answer.citations = self._quoter.cite(leads, self._quoter.extract(question, enrichment.text, leads))
         prompt = MEMORY_RAG_PROMPT.format(
             retrieved_context=self._format_retrieved(sources),
             memory_context=self._format_memories(answer.memories),
@@ -330,46 +343,6 @@ class MemoryRAG:
             blocks.append(f"[{as_data(' | '.join(place))}]\n{as_data(source.text)}")
         return "\n\n".join(blocks)
 
-    def _extract(self, question: str, enrichment: Enrichment, sources) -> list[Extract]:
-        """For each source the sentence that says most about the question."""
-        terms = content_tokens(question) or tokens(question)
-        background = [term for term in content_tokens(enrichment.text) if term not in terms]
-        rows = self.storage.count("chunk")
-        frequencies = self.storage.document_frequencies("chunk", [*terms, *background])
-        weights = {term: inverse_frequency(rows, frequencies[term]) for term in terms}
-        weights |= {term: 0.5 * inverse_frequency(rows, frequencies[term]) for term in background}
-        return best_sentences(
-            [source.passage.content for source in sources],
-            weights,
-            scores=[source.score for source in sources],
-            question=question,
-            similarity=self._similarity(question) if self.storage.embedder is not None else None,
-        )
-
-    def _similarity(self, question: str) -> Callable[[Sequence[str]], Sequence[float]]:
-        def similarity(texts: Sequence[str]) -> Sequence[float]:
-            return (self.storage.embedder.embed_passages(list(texts)) @ self.storage.embed_query(question)).tolist()
-
-        return similarity
-
-    def _cite(self, sources, extracts: Sequence[Extract]) -> list[Citation]:
-        """One citation a source, in the order of the sources, quoting its best sentence from the page it stands on."""
-        best = {extract.source: extract for extract in extracts}
-        citations = []
-        for number, source in enumerate(sources):
-            passage, extract = source.passage, best.get(number)
-            start = passage.start + (extract.start if extract else 0)
-            end = passage.start + (extract.end if extract else min(len(passage.content), 200))
-            quote = self.library.quote(passage.document_id, start, end)
-            if quote is not None:
-                citations.append(
-                    Citation(
-                        number + 1, passage.document, quote.page, quote.label, passage.heading_path, quote.text,
-                        passage.document_id, passage.chunk_id, round(source.relevance, 4),
-                    )
-                )  # fmt: skip
-        return citations
-
     def _nothing_found(self, answer: Answer) -> Answer:
         answer.answer = tr_like(
             answer.question,
@@ -384,7 +357,8 @@ class MemoryRAG:
         item = store.get(memory.memory_id)
         return item is not None and item.source == "user" and not _is_event_of_asking(item)
 
-    def _answer_from_memory(self, answer: Answer, own: Sequence[MemoryUse]) -> Answer:
+    @staticmethod
+    def _answer_from_memory(answer: Answer, own: Sequence[MemoryUse]) -> Answer:
         said = "\n".join(f"“{memory.content}”" for memory in own[:3])
         answer.answer = tr_like(
             answer.question,
@@ -394,60 +368,36 @@ class MemoryRAG:
         answer.found, answer.memories = True, list(own[:3])
         return answer
 
-    # ---- Chapters are read off the outline, not made up ----
-
-    def _chapters(self, question: str) -> list[tuple[str, str, int]] | None:
-        """(document, title, page) when the question asks for chapters; None for any other question."""
-        if not utterance.ASKS_FOR_CHAPTERS.search(question):
-            return None
-        documents = self.library.documents()
-        named = [d for d in documents if d.name.lower() in question.lower()] or documents
-        return [
-            (d.name, f"{'  ' * (level - 1)}{title}", page)
-            for d in named
-            for level, title, page in self.library.outline(d.document_id)
-            if level <= 2
-        ]
-
-    @staticmethod
-    def _answer_from_outline(answer: Answer, outline: Sequence[tuple[str, str, int]]) -> Answer:
-        if not outline:
-            answer.found = False
-            answer.answer = tr_like(
-                answer.question, "Your documents have no outline to read chapters from.", "你的资料没有目录信息。"
-            )
-            return answer
-        answer.found, answer.citations = True, []
-        lines = [f"{title} ({document}, p. {page})" for document, title, page in outline]
-        answer.answer = "\n".join(lines)
-        answer.trace["from_outline"] = True
-        return answer
-
     # ---- §5.5 Write-back, behind a gate (写回要有质量门) ----
 
     def _store_interaction(self, answer: Answer) -> list[Receipt]:
-        """D4. The desk keeps every turn; long-term memory keeps that a question was answered, and where, nothing else."""
+        """D4. The desk keeps every turn; long-term memory keeps that a question was answered, and where, nothing else.
+
+        Every third turn the life cycle looks after what has gathered (script 10).
+        """
         receipts = []
         if not answer.trace.get("noted"):
-            topic = answer.trace["topic"]
-            receipts.append(self._gate(answer, topic))
-            self._to_desk(answer.question, answer.answer, topic, points=answer.trace.get("points", []))
+            receipts.append(self._gate(answer))
+            self._to_desk(answer.question, answer.answer, answer.trace)
             self._mark_used(answer)
-        trace = answer.trace | {
+        self._turn_count += 1
+        if self._turn_count % CONSOLIDATE_EVERY == 0:
+            self.lifecycle.run(self.session_id)
+        return receipts
+
+    def _write_down(self, answer: Answer) -> None:
+        """The transcript is no memory: it is never searched, and it keeps what /why and resume need."""
+        answer.trace |= {
             "sources": [asdict(citation) for citation in answer.citations],
             "memories": [asdict(memory) for memory in answer.memories],
             "enriched_query": answer.enriched_query,
             "note": answer.note,
         }
         self.transcript.add(
-            self.session_id, answer.question, answer.answer, found=answer.found, mode=answer.mode, trace=trace
+            self.session_id, answer.question, answer.answer, found=answer.found, mode=answer.mode, trace=answer.trace
         )
-        self._turn_count += 1
-        if self._turn_count % 3 == 0:
-            self.lifecycle.run(self.session_id)
-        return receipts
 
-    def _gate(self, answer: Answer, topic: str) -> Receipt:
+    def _gate(self, answer: Answer) -> Receipt:
         """May this turn become an event? Nothing found, a secret, or an answer its sources do not carry: no."""
         refusal = self._refusal(answer)
         if refusal:
@@ -458,23 +408,29 @@ class MemoryRAG:
             f"Asked “{answer.question}”; answered from {', '.join(places)}",
             f"问了「{answer.question}」，答案见 {'、'.join(places)}",
         )
+        pages = [[citation.document_id, citation.page] for citation in answer.citations[:3]]
         memory_id = self.episodic.add(
-            event, min(0.6, m09.rule_importance(answer.question)), self.session_id, source="model", kind="asked", topic=topic,
-            pages=[[citation.document_id, citation.page] for citation in answer.citations[:3]],
-        )  # fmt: skip
-        return Receipt("written", "episodic", "answered from the documents", memory_id)
+            event,
+            min(0.6, m09.rule_importance(answer.question)),
+            self.session_id,
+            source="model",
+            kind="asked",
+            topic=answer.trace["topic"],
+            pages=pages,
+        )
+        return Receipt("written", "episodic", tr("answered from the documents", "答案来自资料"), memory_id)
 
     @staticmethod
     def _refusal(answer: Answer) -> str:
         """Why this turn is not written to long-term memory; "" when it may be."""
         if not answer.found or not answer.citations:
-            return "nothing found in the documents"
+            return tr("nothing found in the documents", "资料里没有找到")
         kind = utterance.secret_in(answer.question)
         if kind:
-            return f"the question holds a secret ({kind})"
+            return tr(f"the question holds a secret ({kind})", f"问题里有隐私信息（{kind}）")
         unsupported = answer.trace.get("citations", {}).get("unsupported", [])
         if answer.mode == "llm" and unsupported:
-            return f"{len(unsupported)} sentences are not supported by their sources"
+            return tr("some sentences are not supported by their sources", "有句子得不到来源支持")
         return ""
 
     def _mark_used(self, answer: Answer) -> None:
@@ -484,12 +440,19 @@ class MemoryRAG:
             used |= {memory.memory_id for memory in answer.memories}
         self.lifecycle.reinforce(sorted(used))
 
-    def _to_desk(self, question: str, answer: str, topic: str, *, points: Sequence[str] = (), asked_at=None) -> None:
+    def _to_desk(self, question: str, answer: str, trace: dict[str, Any], *, asked_at=None) -> None:
         """`consolidated`: the turn's event is in the diary already, so it need not be promoted."""
         self.working.add(
-            f"Q: {question}\nA: {answer[:100]}", session_id=self.session_id, timestamp=asked_at, source="user",
-            question=question, topic=topic, points=list(points), consolidated=True,
-        )  # fmt: skip
+            f"Q: {question}\nA: {answer[:100]}",
+            session_id=self.session_id,
+            timestamp=asked_at,
+            question=question,
+            topic=trace.get("topic", question),
+            points=trace.get("points", []),
+            found=trace.get("found", False),
+            recalled=trace.get("recalled", []),
+            consolidated=True,
+        )
 
     # ---- What the learner tells us ----
 
@@ -512,35 +475,54 @@ class MemoryRAG:
         never permanent)."""
         kind = utterance.secret_in(statement.text)
         if kind:
-            return Receipt("refused", "semantic", f"it holds a secret ({kind})")
+            return Receipt("refused", "semantic", tr(f"it holds a secret ({kind})", f"其中有隐私信息（{kind}）"))
         if statement.kind == "wish":
-            memory_id = self.working.add(
-                statement.text, 0.6, self.session_id, question=statement.text, topic=statement.text, consolidated=True
-            )
-            return Receipt("written", "working", "for this session only", memory_id)
+            memory_id = self.working.add(statement.text, 0.6, self.session_id, kind="wish", consolidated=True)
+            return Receipt("written", "working", tr("for this session only", "只用于本次会话"), memory_id)
         store = self.episodic if statement.kind == "event" else self.semantic
         known = store.size()
         memory_id = store.add(
             statement.text, max(0.7, m09.rule_importance(statement.text)), self.session_id, kind=statement.kind
         )
         return Receipt(
-            "written" if store.size() > known else "counted", store.memory_type, "said by the learner", memory_id
+            "written" if store.size() > known else "counted",
+            store.memory_type,
+            tr("said by the learner", "学习者所说"),
+            memory_id,
         )
 
     def _correct(self, text: str) -> Receipt:
-        """The learner says what is right: the memory about the last topic that says otherwise is superseded (D4)."""
+        """The learner says what is right. What said otherwise in the last answer is superseded, or else an earlier
+        correction of the same topic; the wrong answer leaves the desk (D4)."""
         if utterance.secret_in(text):
-            return Receipt("refused", "semantic", "it holds a secret")
-        recent = self.working.get_recent(1, session_id=self.session_id)
-        topic = recent[0].metadata.get("topic", "") if recent else ""
-        statement = f"{topic.rstrip('？?')}：{text}" if topic else text
-        for hit in self.semantic.retrieve(topic or text, top_k=1):
-            new_id = self.semantic.supersede(
-                hit.item.memory_id, statement, source="user", kind="correction", importance=0.8
+            return Receipt("refused", "semantic", tr("it holds a secret", "其中有隐私信息"))
+        answered = [i for i in self.working.get_recent(5, session_id=self.session_id) if i.metadata.get("found")]
+        last = answered[0] if answered else None
+        topic = last.metadata["question"] if last else ""
+        statement = f"{topic.rstrip('？?。. ')}：{text}" if topic else text
+        if last is not None:
+            self.working.remove(last.memory_id)
+            self._to_desk(last.metadata["question"], text, {"topic": topic, "found": True})
+        wrong = self._corrected_memory(topic, last.metadata["recalled"] if last else [])
+        fields = {"source": "user", "kind": "correction", "topic": topic, "importance": 0.8}
+        if wrong is not None:
+            return Receipt(
+                "superseded",
+                "semantic",
+                tr(f"replaces {wrong}", f"取代 {wrong}"),
+                self.semantic.supersede(wrong, statement, **fields),
             )
-            return Receipt("superseded", "semantic", f"replaces {hit.item.memory_id}", new_id)
-        memory_id = self.semantic.add(statement, 0.8, self.session_id, kind="correction")
-        return Receipt("written", "semantic", "correction by the learner", memory_id)
+        memory_id = self.semantic.add(statement, session_id=self.session_id, **fields)
+        return Receipt("written", "semantic", tr("correction by the learner", "学习者的更正"), memory_id)
+
+    def _corrected_memory(self, topic: str, recalled: Sequence[str]) -> str | None:
+        """Knowledge the last answer stood on, best first, else the active correction of the same topic."""
+        for memory_id in recalled:
+            item = self.semantic.get(memory_id)
+            if item is not None and item.status == "active" and not item.metadata.get("note_type"):
+                return memory_id
+        earlier = [i for i in self.semantic.list(limit=-1) if i.metadata.get("kind") == "correction"]
+        return next((item.memory_id for item in earlier if topic and item.metadata.get("topic") == topic), None)
 
     def add_knowledge(self, content: str, importance: float = 0.8, **metadata: Any) -> str:
         """Put a statement into semantic memory directly; returns its memory_id."""
@@ -556,11 +538,17 @@ class MemoryRAG:
             "enriched_by": list(enrichment.memory_ids),
             "variants": [asdict(variant) for variant in self.retriever.last_variants],
             "results": [
-                {"chunk_id": r.passage.chunk_id, "page": r.passage.page_start, "score": r.score, "relevance": round(r.relevance, 4),
-                 "why": r.why, "found_by": r.found_by}
-                for r in results
+                {
+                    "chunk_id": result.passage.chunk_id,
+                    "page": result.passage.page_start,
+                    "score": result.score,
+                    "relevance": round(result.relevance, 4),
+                    "why": result.why,
+                    "found_by": result.found_by,
+                }
+                for result in results
             ],
-        }  # fmt: skip
+        }
 
     def get_stats(self) -> dict[str, Any]:
         """Numbers from the home, not from this process: they are the same after a restart."""
@@ -578,3 +566,73 @@ class MemoryRAG:
 
 def _is_event_of_asking(item: "m09.MemoryItem") -> bool:
     return item.metadata.get("kind") == "asked"
+
+
+# ---- lesson ----
+
+DIALOGUE = (
+    "RAG 系统怎么评估？",
+    "那我这个实验应该先看哪个指标？",
+    "刚才说的 Faithfulness 和 Recall 冲突时怎么取舍？",
+    "不对，应该是看任务：医疗问答先保 Faithfulness，检索演示可以先保 Recall。",
+    "我更关心真实指标，不喜欢只讲概念。",
+    "量子纠缠是什么？",
+)
+PARAGRAPHS = (
+    ("评估", "RAG 系统的评估分两层：检索看 Recall 和 Precision，生成看 Faithfulness 和答案相关性。"),
+    ("指标", "做实验时先看检索的 Recall 指标：证据没有找到，后面的指标都没有意义。"),
+    ("取舍", "Faithfulness 与 Recall 冲突时，先保 Faithfulness：宁可少答，也不要编造。"),
+    ("Memory", "Memory RAG retrieves memories beside documents and writes the interaction back behind a gate."),
+)
+
+
+def lesson(home: Path) -> "Iterator[RenderableType]":
+    from infrastructure.lesson import StoppedClock, heading, table, try_it
+
+    clock = StoppedClock()
+    with Storage(home, now=clock) as storage:
+        rag = MemoryRAG(storage)
+        m11.shelve(rag.library, PARAGRAPHS)
+        yield tr(
+            "No model and no vectors here: words only, so that every step can be followed.",
+            "这里没有模型也没有向量，只用词语，每一步都看得清。",
+        )
+        for question in DIALOGUE:
+            answer = rag.query(question)
+            clock.move(minutes=1)
+            yield heading(question)
+            if answer.enriched_query not in ("", question):
+                yield tr(f"searched also as: {answer.enriched_query}", f"同时检索：{answer.enriched_query}")
+            yield answer.answer
+            yield table(
+                tr("write-back", "写回"),
+                tr("memory", "记忆"),
+                tr("reason", "原因"),
+                rows=[(receipt.action, receipt.memory_type, receipt.reason) for receipt in answer.receipts],
+            )
+        yield heading(tr("§5.5 What is kept after six turns", "§5.5 六轮之后留下了什么"))
+        kept = [*rag.semantic.list(), *rag.episodic.list()]
+        rows = [(item.memory_type, item.source, item.importance, item.content) for item in kept]
+        yield table(
+            tr("memory", "记忆"), tr("source", "来源"), tr("importance", "重要性"), tr("content", "内容"), rows=rows
+        )
+    yield from try_it(
+        tr(
+            "ENRICH_TOKENS = 0: the second question finds nothing to lean on.",
+            "把 ENRICH_TOKENS 改成 0：第二问就没有背景可补。",
+        ),
+        tr(
+            "Say the correction (不对，…) twice with different words: the second supersedes the first.",
+            "把「不对，…」换个内容再说一遍：后一次取代前一次。",
+        ),
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    from infrastructure.lesson import run_lesson
+
+    return run_lesson(lesson, __doc__, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -131,7 +131,7 @@ CREATE TABLE memories (
     metadata TEXT NOT NULL DEFAULT '{}'
 );
 CREATE INDEX memories_by_fingerprint ON memories (memory_type, fingerprint);
-CREATE INDEX memories_by_time ON memories (memory_type, occurred_at);
+CREATE INDEX memories_by_time ON memories (memory_type, status, occurred_at, importance, access_count, source);
 CREATE INDEX memories_by_use ON memories (memory_type, access_count);
 CREATE TABLE entities (
     entity_id INTEGER PRIMARY KEY,
@@ -221,6 +221,7 @@ class Database:
         self._db.row_factory = sqlite3.Row
         self._db.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         self._db.execute("PRAGMA foreign_keys = ON")
+        self._db.execute("PRAGMA cache_size = -32000")  # 32 MB; the default 2 MB is less than one index of 100,000 rows
         self._db.execute("PRAGMA secure_delete = ON")
         self._refuse_newer_schema()
         self._db.execute("PRAGMA journal_mode = WAL")

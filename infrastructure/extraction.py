@@ -4,6 +4,7 @@ Words come first: a sentence that has the question's rare words is chosen for a 
 cannot meet, across languages, are sentences embedded, and at most six, because each costs as much as a search.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -63,7 +64,9 @@ def best_sentences(
 
 
 def _rated(extract: Extract, score: float, source_score: float) -> Extract:
-    """A good sentence in a good passage: the passage's own score counts for a third."""
+    """A good sentence in a good passage: the passage's own score counts for a third. One that begins by pointing at the
+    sentence before it says less by itself."""
+    score *= 0.8 if _POINTS_BACK.match(extract.text) else 1.0
     return Extract(extract.source, extract.start, extract.end, extract.text, score * (2 + source_score) / 3)
 
 
@@ -75,6 +78,9 @@ def _by_meaning(rated: Sequence[Extract], scores: Sequence[float], similarity) -
     return [_rated(e, 1 + near[i], scores[e.source]) if i in near else e for i, e in enumerate(rated)]
 
 
+_POINTS_BACK = re.compile(
+    r"(?:这|该|此|它|其|上述|因此|但是|而且|this |these |it |they |that |such |however|therefore|thus )", re.I
+)
 _WHAT_IS = ("what is", "what are", "define", "什么是", "是什么", "是指", "什么叫", "含义", "定义", "meaning of")
 
 

@@ -184,6 +184,17 @@ class Library:
         stored = self._db.value("SELECT outline FROM documents WHERE document_id = ?", (document_id,))
         return [tuple(entry) for entry in json.loads(stored or "[]")]
 
+    def chapters(self, question: str, depth: int = 2) -> str:
+        """The outlines as lines "title (document, p. n)", of the documents the question names, else of all; "" without any."""
+        documents = self.documents()
+        named = [document for document in documents if document.name.casefold() in question.casefold()] or documents
+        return "\n".join(
+            f"{'  ' * (level - 1)}{title} ({document.name}, p. {page})"
+            for document in named
+            for level, title, page in self.outline(document.document_id)
+            if level <= depth
+        )
+
     def page(self, document_id: str, page: int) -> StoredPage | None:
         row = self._db.row("SELECT * FROM pages WHERE document_id = ? AND page = ?", (document_id, page))
         if row is None:

@@ -131,12 +131,14 @@ class LiteLLM:
                 for piece in without_thoughts(self._pieces(messages, max_tokens, stream, deadline)):
                     text += piece
                     yield piece
+                if not text.strip():
+                    raise Failure("thinking")
                 if len(text) < LONGEST_REFUSAL and DECLINED.match(text):
                     raise Failure("refused")
                 return
             except Failure as failure:
                 # LiteLLM drops a refusal from a stream, and some gateways cannot stream: asked whole, they say more.
-                ask_whole = stream and (failure.kind == "empty" or "stream" in failure.detail.lower())
+                ask_whole = stream and (failure.kind in ("empty", "cut") or "stream_options" in failure.detail)
                 helps = ask_whole or failure.kind in RETRY
                 if text or not may_retry or not helps or time.monotonic() + self._retry_wait >= deadline:
                     raise self._unavailable(failure, text) from None
@@ -147,9 +149,7 @@ class LiteLLM:
         kind = failure.kind if failure.kind == "refused" or not text else "cut"
         return LLMUnavailable(self._service.sentence(kind, failure.detail), reason=FAILURES[kind][0])
 
-    def _pieces(
-        self, messages: list[dict[str, str]], max_tokens: int, stream: bool, deadline: float
-    ) -> Iterator[str]:
+    def _pieces(self, messages: list[dict[str, str]], max_tokens: int, stream: bool, deadline: float) -> Iterator[str]:
         """One request's text. Raises Failure: also when there was no text, or the model declined."""
         request = {"messages": messages, "max_tokens": max_tokens, "stream": stream}
         if stream:
@@ -221,6 +221,8 @@ def without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
             begun = True
             yield start
         held = start
+    if not begun and held.strip() and not held.lstrip().startswith("<think>"):
+        yield held
 
 
 # ---- The call: bounded in time, whatever the library does ----
@@ -383,9 +385,9 @@ FAILURES: dict[str, tuple[str, str, str]] = {
     ),
     "page": (
         "other",
-        "{where} sent a web page instead of an answer; check {BASE}, which usually ends in /v1, and whether the network wants "
-        "you to sign in.",
-        "{where} 返回的是网页而不是回答，请检查 {BASE}（通常以 /v1 结尾），以及网络是否需要登录。",
+        "{where} sent no answer but something like a web page; check {BASE}, which usually ends in /v1, and whether the "
+        "network wants you to sign in.",
+        "{where} 返回的不是回答，可能是网页；请检查 {BASE}（通常以 /v1 结尾），以及网络是否需要登录。",
     ),
     "long": (
         "other",
@@ -409,17 +411,17 @@ RETRY = {"busy", "server", "timeout"}
 _WORDS = {
     "region": ("unsupported_country", "not supported in your region", "location is not supported"),
     "quota": (
-        ("insufficient balance", "insufficient_quota", "insufficient credit", "exceeded your current quota", "arrearage")
-        + ("credit balance is too low", "payment required", "余额不足", "欠费")
+        *("insufficient balance", "insufficient_quota", "insufficient credit", "exceeded your current quota"),
+        *("credit balance is too low", "payment required", "arrearage", "余额不足", "欠费"),
     ),
     "wrong key": ("api key not valid", "invalid api key", "incorrect api key", "api_key client option must be set"),
-    "name": ("llm provider not provided",),
+    "name": ("llm provider not provided", "unmapped llm provider"),
     "long": ("maximum context length", "context_length_exceeded", "prompt is too long"),
     "refused": ("content exists risk", "data_inspection_failed", "content_filter", "敏感内容"),
-    "page": ("<html", "<!doctype"),
+    "page": ("<html", "<!doctype", "has no attribute 'model_dump'", "validation error for", "traceback (most recent"),
     "unreachable": (
-        ("connection error", "connection refused", "actively refused", "cannot connect", "network is unreachable")
-        + ("name or service not known", "name resolution", "getaddrinfo failed")
+        *("connection error", "connection refused", "actively refused", "cannot connect", "network is unreachable"),
+        *("name or service not known", "name resolution", "getaddrinfo failed"),
     ),
 }
 _NAMES = {
@@ -430,7 +432,15 @@ _NAMES = {
     "Timeout": "timeout",
     "TimeoutError": "timeout",
 }
-_STATUS = {401: "wrong key", 402: "quota", 403: "wrong key", 404: "unknown", 408: "timeout", 429: "busy", 504: "timeout"}
+_STATUS = {
+    401: "wrong key",
+    402: "quota",
+    403: "wrong key",
+    404: "unknown",
+    408: "timeout",
+    429: "busy",
+    504: "timeout",
+}
 
 
 class Failure(Exception):

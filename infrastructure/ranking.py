@@ -153,22 +153,27 @@ def fuse(pool: Sequence[Candidate], weights: Weights = WEIGHTS) -> list[Candidat
     """Fill in base, neighbours, parent, fused and match of every candidate; best first, ties by id."""
     words = zscores([candidate.words for candidate in pool])
     dense = zscores([candidate.cosine for candidate in pool])
+    at_place: dict[tuple[str, int], float] = {}
+    best_in_scope: dict[str, float] = {}
     for candidate, w, d in zip(pool, words, dense, strict=True):
         candidate.base = weights.words * w + weights.dense * d
-    at_place = {(candidate.scope, candidate.position): candidate.base for candidate in pool}
-    best_in_scope: dict[str, float] = {}
-    for candidate in pool:
+        at_place[candidate.scope, candidate.position] = candidate.base
         best_in_scope[candidate.scope] = max(candidate.base, best_in_scope.get(candidate.scope, -math.inf))
     parents = zscores([best_in_scope[candidate.scope] for candidate in pool])
     for candidate, parent in zip(pool, parents, strict=True):
-        beside = [at_place.get((candidate.scope, candidate.position + step)) for step in (-1, 1)]
-        known = [score for score in beside if score is not None]
-        candidate.neighbours = sum(known) / len(known) if known else 0.0
+        candidate.neighbours = _mean_beside(at_place, candidate.scope, candidate.position)
         candidate.parent = parent
         candidate.fused = candidate.base + weights.neighbours * candidate.neighbours + weights.parent * parent
     for candidate, match in zip(pool, rescale([candidate.fused for candidate in pool]), strict=True):
         candidate.match = match
     return sorted(pool, key=lambda candidate: (-candidate.fused, candidate.id))
+
+
+def _mean_beside(at_place: dict[tuple[str, int], float], scope: str, position: int) -> float:
+    before, after = at_place.get((scope, position - 1)), at_place.get((scope, position + 1))
+    if before is None or after is None:
+        return before or after or 0.0
+    return (before + after) / 2
 
 
 # ---- search ---------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Make memory_rag_guide.pdf from memory_rag_guide.md.
 
-    Markdown (headings, paragraphs, "- " items, "> " formulas) → lines → pages with outline, page labels and contents
+    Markdown (headings, paragraphs, "- " items, "> " formulas) → lines → pages with outline and page labels
 
     python samples/make_guide.py                        writes memory_rag_guide.pdf beside this file
     python samples/make_guide.py --subset REGULAR BOLD  first cuts the two fonts down to the characters of the text
@@ -20,19 +20,29 @@ from fpdf import FPDF, Align
 
 HERE = Path(__file__).resolve().parent
 SOURCE, TARGET = HERE / "memory_rag_guide.md", HERE / "memory_rag_guide.pdf"
-REGULAR, BOLD = HERE / "fonts" / "guide-sans-regular.otf", HERE / "fonts" / "guide-sans-bold.otf"
+REGULAR, BOLD = HERE / "fonts" / "guide-sans-regular.ttf", HERE / "fonts" / "guide-sans-bold.ttf"
 SIMPLIFIED_CHINESE = 2  # place of the SC face in the Noto collections
 
 TITLE, SUBTITLE = "Memory RAG: giving RAG a state", "Memory RAG 入门：给 RAG 加上状态"
 RUNNING_HEAD = "Memory RAG Guide / Memory RAG 入门"
-PREFACE = (
-    "This guide explains, in English and Chinese, how a study helper remembers: what plain retrieval does, which memories are "
-    "added to it, how they are scored, joined and forgotten, and how to tell whether they help. Load it, then ask.",
-    "这份指南用中英两种语言说明学习助手怎样记忆：普通检索做什么，加上了哪些记忆，记忆如何评分、整合和遗忘，以及怎样判断它们有没有帮助。"
-    "把它加载进来，然后向它提问。",
-    "For example / 例如：",
+ABSTRACT = (
+    "A short guide, in English and Chinese, to study helpers that remember: what plain retrieval does, which memories are added "
+    "to it, how they are scored, joined and forgotten, and how to tell whether they help.",
+    "一份中英双语的简短指南，讲会记忆的学习助手：普通检索做什么，加上了哪些记忆，记忆如何评分、整合和遗忘，以及怎样判断它们有没有帮助。",
 )
-QUESTIONS = ("RAG 系统怎么评估？", "那我这个实验应该先看哪个指标？", "刚才说的 Faithfulness 和 Recall 冲突时怎么取舍？", "What is HyDE?")
+PREFACE_TITLE = "How to use this guide / 怎样使用这份指南"
+PREFACE = (
+    "Each chapter stands on its own, and every paragraph exists in both languages, so you may read it in either. It is also "
+    "meant to be loaded: ask about it, note what you understood in your own words, and review a topic a few days later.",
+    "各章可以单独阅读，每段都有中英两种语言，任选其一即可。它也适合加载到助手里：先提问，再用自己的话记笔记，过几天复习某个主题。",
+    "Further reading / 延伸阅读",
+    "Lewis et al. 2020, Retrieval-Augmented Generation for Knowledge-Intensive NLP Tasks.",
+    "Robertson and Zaragoza 2009, The Probabilistic Relevance Framework: BM25 and Beyond.",
+    "Gao et al. 2022, Precise Zero-Shot Dense Retrieval without Relevance Labels.",
+    "Es et al. 2023, RAGAS: Automated Evaluation of Retrieval Augmented Generation.",
+    "Cepeda et al. 2006, Distributed Practice in Verbal Recall Tasks.",
+    "Roediger and Karpicke 2006, Test-Enhanced Learning.",
+)
 
 # Millimetres on a B5 page; sizes in points.
 WIDTH, HEIGHT = 176, 250
@@ -45,12 +55,6 @@ INK, ACCENT, GREY = (34, 34, 34), (24, 84, 118), (130, 130, 130)
 class Block(NamedTuple):
     kind: str  # "h1" | "h2" | "item" | "formula" | "text"
     text: str
-
-
-class Entry(NamedTuple):
-    level: int
-    title: str
-    page: int  # physical, from 1
 
 
 def blocks(markdown: str) -> Iterator[Block]:
@@ -81,7 +85,7 @@ def lines(pdf: FPDF, text: str, width: float) -> list[str]:
 
 
 class Guide(FPDF):
-    def __init__(self, contents: list[Entry]) -> None:
+    def __init__(self) -> None:
         super().__init__(format=(WIDTH, HEIGHT))
         self.set_auto_page_break(False)
         self.set_margins(LEFT, TOP, LEFT)
@@ -91,8 +95,6 @@ class Guide(FPDF):
         self.set_title(TITLE)
         self.set_lang("en")
         self.set_creation_date(datetime(2025, 1, 1, tzinfo=UTC))
-        self.contents = contents
-        self.entries: list[Entry] = []
         self.front = True
 
     def header(self) -> None:
@@ -133,7 +135,6 @@ class Guide(FPDF):
         if self.get_y() > TOP + 1:
             self.ln(5 if level == 1 else 1.5)
         self.start_section(title, level - 1)
-        self.entries.append(Entry(level, title, self.page))
         size, leading = ((14, 8.5), (11.5, 7))[level - 1]
         self.write_lines(title, size=size, style="B", ink=ACCENT, leading=leading, after=(3, 1.2)[level - 1])
 
@@ -154,26 +155,20 @@ class Guide(FPDF):
 
     def cover(self) -> None:
         self.add_page(label_style="r", label_start=1)
-        self.set_y(58)
+        self.set_y(70)
         self.write_lines(TITLE, size=23, style="B", ink=ACCENT, leading=12)
         self.write_lines(SUBTITLE, size=16, style="B", leading=10, after=14)
-        for text in PREFACE:
+        for text in ABSTRACT:
             self.write_lines(text, after=4)
-        for question in QUESTIONS:
-            self.item(question)
 
-    def contents_page(self) -> None:
+    def preface(self) -> None:
         self.add_page()
-        self.write_lines("Contents / 目录", size=15, style="B", ink=ACCENT, leading=9, after=4)
-        for entry in self.contents:
-            style, indent = ("B", 0) if entry.level == 1 else ("", 5)
-            if entry.level == 1:
-                self.ln(1.6)
-            self.set_font("guide", style, 9.5)
-            self.set_text_color(*INK)
-            self.set_x(LEFT + indent)
-            self.cell(TEXT_WIDTH - indent - 10, 5.4, entry.title)
-            self.cell(10, 5.4, str(entry.page - 2), align=Align.R, new_x="LMARGIN", new_y="NEXT")
+        self.write_lines(PREFACE_TITLE, size=14, style="B", ink=ACCENT, leading=8.5, after=4)
+        for text in PREFACE:
+            if re.search(r" \d{4}, ", text):
+                self.item(text)
+            else:
+                self.write_lines(text, after=4)
 
     def body(self, markdown: str) -> None:
         self.front = False
@@ -186,17 +181,12 @@ class Guide(FPDF):
                 self.heading(int(kind[1]), text)
 
 
-def build(contents: list[Entry] = ()) -> Guide:
-    guide = Guide(list(contents))
-    guide.cover()
-    guide.contents_page()
-    guide.body(SOURCE.read_text(encoding="utf-8"))
-    return guide
-
-
 def make_guide() -> bytes:
-    """The PDF. Laid out twice: the contents need the page numbers of the first time."""
-    return bytes(build(build().entries).output())
+    guide = Guide()
+    guide.cover()
+    guide.preface()
+    guide.body(SOURCE.read_text(encoding="utf-8"))
+    return bytes(guide.output())
 
 
 # ---- Fonts ----
@@ -207,20 +197,46 @@ def cut_fonts(regular: Path, bold: Path) -> None:
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont
 
-    texts = (SOURCE.read_text(encoding="utf-8"), Path(__file__).read_text(encoding="utf-8"))
-    characters = "".join(sorted(set("".join(texts)) | set(map(chr, range(32, 127)))))
-    titles = "".join(block.text for block in blocks(texts[0]) if block.kind in ("h1", "h2")) + TITLE + SUBTITLE + "Contents / 目录0123456789"
-    for source, target, text in ((regular, REGULAR, characters), (bold, BOLD, titles)):
+    text = SOURCE.read_text(encoding="utf-8") + Path(__file__).read_text(encoding="utf-8")
+    titles = "".join(block.text for block in blocks(text) if block.kind in ("h1", "h2")) + TITLE + SUBTITLE + PREFACE_TITLE
+    ascii_characters = "".join(map(chr, range(32, 127)))
+    for source, target, characters in ((regular, REGULAR, text), (bold, BOLD, titles)):
         font = TTFont(source, fontNumber=SIMPLIFIED_CHINESE if source.suffix == ".ttc" else -1)
-        options = Options(layout_features=[], name_IDs=[0, 1, 2, 4, 6, 13, 14], notdef_outline=True, hinting=False, desubroutinize=True)
-        subsetter = Subsetter(options)
-        subsetter.populate(text=text)
+        subsetter = Subsetter(Options(layout_features=[], name_IDs=[0, 1, 2, 4, 6, 13, 14], notdef_outline=True, hinting=False))
+        subsetter.populate(text=characters + ascii_characters)
         subsetter.subset(font)
+        if "CFF " in font:
+            _to_truetype(font)
         for record in font["name"].names:
             if record.nameID in (1, 4, 6):
                 record.string = "GuideSans"
         target.parent.mkdir(exist_ok=True)
         font.save(target)
+
+
+def _to_truetype(font) -> None:
+    """Outlines as TrueType: pypdf 7.1 misreads the encoding that goes with CFF outlines, and gives "T一TT提问" for 一次提问."""
+    from fontTools.pens.cu2quPen import Cu2QuPen
+    from fontTools.pens.ttGlyphPen import TTGlyphPen
+    from fontTools.ttLib import newTable
+
+    shapes = font.getGlyphSet()
+    glyf = font["glyf"] = newTable("glyf")
+    glyf.glyphOrder, glyf.glyphs = font.getGlyphOrder(), {}
+    for name in glyf.glyphOrder:
+        pen = TTGlyphPen(None)
+        shapes[name].draw(Cu2QuPen(pen, max_err=1.0, reverse_direction=True))
+        glyf.glyphs[name] = pen.glyph()
+    font["loca"] = newTable("loca")
+    limits = font["maxp"]
+    limits.tableVersion, limits.maxZones = 0x00010000, 1
+    for field in ("TwilightPoints", "Storage", "FunctionDefs", "InstructionDefs", "StackElements", "SizeOfInstructions", "ComponentElements"):
+        setattr(limits, f"max{field}", 0)
+    font["post"].formatType = 3.0
+    for table in ("CFF ", "VORG"):
+        if table in font:
+            del font[table]
+    font.sfntVersion = "\0\1\0\0"
 
 
 def main() -> None:

@@ -98,6 +98,9 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(add_help=False, allow_abbrev=False, formatter_class=_Formatter, **options)
         self.command = command
 
+    def format_help(self) -> str:
+        return re.sub(r"(?<=[\u4e00-\u9fff]):$", "：", super().format_help(), flags=re.MULTILINE)
+
     def error(self, message: str) -> None:
         raise UsageError(_sentence(message) + self._next_step())
 
@@ -189,7 +192,7 @@ def _description(command: Command) -> str:
     told = tr(*command.help)
     if command.name:
         return f"{told}." if told.isascii() else f"{told}。"
-    rows = [f"  {other.synopsis:<{HELP_COLUMNS - 4}}  {tr(*other.help)}" for other in COMMANDS if other.where == "both"]
+    rows = [f"  {other.synopsis:<{HELP_COLUMNS - 2}}{tr(*other.help)}" for other in COMMANDS if other.where == "both"]
     more = tr(
         "Without a command: an interactive session; FILEs are loaded first.\nCOMMAND --help says more.",
         "不写命令：进入交互会话，并先加载 FILE。\n各命令的详细说明：COMMAND --help。",
@@ -213,12 +216,25 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         super().add_usage(usage, actions, groups, tr("Usage: ", "用法：") if prefix is None else prefix)
 
     def _split_lines(self, text: str, width: int) -> list[str]:
-        lines, room = [""], width
-        for piece in re.findall(r"[\u2e80-\uffef]|[^\s\u2e80-\uffef]+|\s+", text):
-            cells = sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in piece)
-            if cells > room and not piece.isspace() and piece not in "，。、；：）":
-                lines.append("")
-                room = width
-            lines[-1] += piece
-            room -= cells
-        return [line.strip() for line in lines]
+        return _wrapped(text, width)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """A description keeps its lines; those of the table of commands go on below their second column."""
+        filled: list[str] = []
+        for line in text.split("\n"):
+            hanging = " " * HELP_COLUMNS if line.startswith("  ") else ""
+            first, *rest = _wrapped(line[len(hanging) :], width - len(hanging))
+            filled += [line[: len(hanging)] + first, *(hanging + more for more in rest)]
+        return "\n".join(filled)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    lines, room = [""], width
+    for piece in re.findall(r"[\u2e80-\uffef]|[^\s\u2e80-\uffef]+|\s+", text):
+        cells = sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in piece)
+        if cells > room and not piece.isspace():
+            lines.append("")
+            room = width
+        lines[-1] += piece
+        room -= cells
+    return [line.strip() for line in lines]

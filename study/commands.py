@@ -13,7 +13,7 @@ from typing import Any
 from infrastructure.errors import DocumentError, StudyError, UsageError
 from infrastructure.language import set_language, tr
 from infrastructure.text import fold, repair
-from study.desk import Desk, as_text, sample_path
+from study.desk import Desk, sample_path
 from study.paths import expand, text_of
 
 Pair = tuple[str, str]  # the same in English and Chinese
@@ -83,7 +83,7 @@ def load_files(
         try:
             report = desk.load(path, password)
         except StudyError as error:
-            desk.note(str(error))
+            desk.note(str(error), "red")
             errors.append(str(error))
             rows.append({"path": str(path), "error": str(error)})
         else:
@@ -200,7 +200,7 @@ def lesson(desk: Desk, args: Namespace) -> int:
             parts.append(part)
             desk.show(part)
     if desk.screen.json_only:
-        desk.screen.json({"lesson": [as_text(part).rstrip("\n") for part in parts]})
+        desk.screen.json({"lesson": [desk.views.as_text(part).rstrip("\n") for part in parts]})
     return 0
 
 
@@ -211,7 +211,7 @@ def help_(desk: Desk, args: Namespace) -> int:
     if word:
         desk.show(help_for(find(word), in_session=True).rstrip("\n"))
     else:
-        desk.show(desk.views.command_list([(f"/{command.usage}", tr(*command.help)) for command in COMMANDS]))
+        desk.show(desk.views.command_list([(f"/{command.synopsis}", tr(*command.help)) for command in COMMANDS]))
     return 0
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 PROGRAM = "python 13_pdf_learning_assistant.py"
 SAMPLE = PROJECT / "samples" / "memory_rag_guide.pdf"
 PASSWORD_TRIES = 3
+LONG = 2  # screenfuls; what is longer goes through the pager
 
 Lesson = Callable[[Path], "Iterator[RenderableType]"]
 
@@ -64,20 +65,20 @@ class Desk:
             self.screen.show(part)
 
     def show_long(self, renderable: "RenderableType") -> None:
-        """The same, through the pager when it is longer than the terminal the learner sits at."""
+        """The same, through the pager when the learner sits at a terminal and would have to scroll far back."""
         size = shutil.get_terminal_size()
         if not (self.at_terminal and self.on_terminal) or self.screen.json_only:
             return self.show(renderable)
-        text = as_text(renderable, size.columns)
-        if text.count("\n") < size.lines - 1:
+        text = self.views.as_text(renderable, size.columns)
+        if text.count("\n") < LONG * size.lines:
             return self.show(renderable)
         import pydoc
 
         return pydoc.pager(text)
 
-    def note(self, text: str) -> None:
+    def note(self, text: str, style: str = "") -> None:
         """Progress or a warning, to stderr."""
-        self.screen.note(text)
+        self.screen.note(self.views.line((text, style)))
 
     def result(self, value: Any, renderable: "Callable[[], RenderableType]") -> None:
         """What a command found: as JSON when that was asked for, else as the picture `renderable` makes."""
@@ -133,7 +134,7 @@ class Desk:
             return 1
 
     def fail(self, sentence: str) -> None:
-        self.note(sentence)
+        self.note(sentence, "red")
         if self.screen.json_only:
             self.screen.json({"error": repair(sentence)})
 
@@ -145,7 +146,7 @@ class Desk:
         with self._stream() as flow:
             answer = self.assistant.ask(question, on_text=flow and flow.feed, **options)
         if answer.note:
-            self.note(answer.note)
+            self.note(answer.note, "dim")
         if self.screen.json_only:
             self.screen.json(answer.to_json())
         else:
@@ -191,7 +192,7 @@ class Desk:
                 if not tries:
                     raise
                 if password is not None:
-                    self.note(str(error))
+                    self.note(str(error), "red")
                 password = self._password_for(path)
                 if not password:
                     raise
@@ -209,6 +210,11 @@ class Desk:
             return
         with self._counting(tr("Indexing", "正在建立索引")) as advance:
             self.assistant.settle(advance)
+
+    def indexing(self) -> int:
+        """How many texts the worker still has to make vectors for; 0 when nothing makes any."""
+        storage = self.assistant.storage
+        return storage.owed().embed if self.in_background and storage.recorded_embedder else 0
 
     @contextmanager
     def _counting(self, description: str) -> Iterator[Callable[[int, int], None]]:
@@ -241,12 +247,3 @@ def sample_path() -> str:
         path = str(SAMPLE)
     return f'"{path}"' if " " in path else path
 
-
-def as_text(renderable: "RenderableType", width: int) -> str:
-    from io import StringIO
-
-    from rich.console import Console
-
-    console = Console(file=StringIO(), width=width, color_system=None, markup=False, emoji=False, highlight=False)
-    console.print(renderable)
-    return console.file.getvalue()

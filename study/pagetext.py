@@ -117,20 +117,27 @@ def clean_page(
     dropped: Collection[int] = (),
     gaps: Sequence[int] = (),
     compounds: Collection[str] = (),
+    titles: Collection[str] = (),
 ) -> CleanText:
     """The searchable text of one page.
 
     dropped: numbers of the lines that are no text of this page (running headers, footers, page numbers), from 0.
     gaps: raw offsets where a control code stood for a space. compounds: lower-case words known to keep their hyphen.
+    titles: headings of this page, bare; such a line is not joined with its neighbours.
     """
     folded = fold_radicals(raw) if _RADICALS.search(raw) else raw
     lines = _kept_lines(folded, dropped)
     builder = _Builder()
     widths = [line.width for line in lines]
     measure = sorted(widths)[int(0.9 * (len(widths) - 1))] if widths else 0
+    headings = {index for index, line in enumerate(lines) if bare(line.text) in titles} if titles else ()
     for index, line in enumerate(lines):
-        last = index + 1 == len(lines)
-        joint = "" if last else _joint(line, lines[index + 1], _fills(widths, index, measure), compounds)
+        if index + 1 == len(lines):
+            joint = ""
+        elif index in headings or index + 1 in headings:
+            joint = "\n" if index in headings else "\n\n"
+        else:
+            joint = _joint(line, lines[index + 1], _fills(widths, index, measure), compounds)
         end = line.end - 1 if joint == _DEHYPHENATE else line.end
         _copy_line(builder, line, end, gaps)
         if joint not in ("", _DEHYPHENATE):
@@ -164,6 +171,7 @@ def _letters(text: str) -> int:
 
 # Bold without a bold font: the same words drawn two to four times, a hair apart. pypdf then writes each piece that often.
 _FOURFOLD, _THREEFOLD = (re.compile(rf"\s*(\S.{{0,79}}?)\1{{{times - 1}}}") for times in (4, 3))
+LONGEST_OVERPRINTED = 600  # characters; looking for repetition takes the square of the length
 _TWOFOLD = re.compile(r"(\S.*?\S) ?\1")
 
 
@@ -173,7 +181,7 @@ def _printed_once(text: str) -> list[tuple[int, int]]:
     >>> _printed_once("年度报告年度报告"), _printed_once("一步一步来")
     ([(0, 4)], [(0, 5)])
     """
-    if text.find(text[:2], 1) > 0:
+    if len(text) <= LONGEST_OVERPRINTED and text.find(text[:2], 1) > 0:
         double = _TWOFOLD.fullmatch(text)
         for pattern in (_FOURFOLD, _THREEFOLD):
             spans = _pieces(pattern, text)
@@ -238,8 +246,10 @@ _DIGIT = re.compile(r"\d")
 _is_number = re.compile(r"[(±+-]?[$€¥]?\d[\d,.]*[%)]?").fullmatch
 _LEADERS = re.compile(r"(?:\. ?){4,}|…{2,}|·{4,}")
 _CODE_END = re.compile(r"[;{}]$")
-_WORD_BEFORE = re.compile(r"[^\W\d_\u2e80-\uffff]+(?:[-‐][^\W\d_\u2e80-\uffff]+)*[-‐]$")
-_WORD_AFTER = re.compile(r"[^\W\d_\u2e80-\uffff]+(?:[-‐][^\W\d_\u2e80-\uffff]+)*")
+_LETTER = r"[^\W\d_\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef]"  # of a script with words, ligatures included
+LONGEST_WORD = 80  # letters
+_WORD_BEFORE = re.compile(rf"{_LETTER}+(?:[-‐]{_LETTER}+)*[-‐]$")
+_WORD_AFTER = re.compile(rf"{_LETTER}+(?:[-‐]{_LETTER}+)*")
 
 
 def _fills(widths: Sequence[int], index: int, measure: int) -> bool:
@@ -257,19 +267,19 @@ def _joint(line: Line, following: Line, fills: bool, compounds: Collection[str])
     head, tail = line.text[-1], following.text[0]
     if head in "-‐\u00ad" and len(line.text) > 1 and line.text[-2].isalpha() and tail.isalpha():
         return _hyphen_joint(line.text, following.text, compounds)
-    ends_sentence = _SENTENCE_END.search(line.text) is not None
+    ends_sentence = _SENTENCE_END.search(line.text[-8:]) is not None
     if ends_sentence and (not fills or following.indent > line.indent + 1):
         return "\n\n"
     if not fills or ends_sentence or _ITEM.match(following.text) or _is_tabular(line.text) or _is_tabular(following.text):
         return "\n"
-    if _CODE_END.search(line.text):
-        return "\n"
+    if _CODE_END.search(line.text) or (head.isdigit() and tail.isdigit()):
+        return "\n"  # the second: entries of a table of contents
     return _space_between(head, tail, line.ends_blank)
 
 
 def _hyphen_joint(text: str, following: str, compounds: Collection[str]) -> str:
     """Joined either way; the question is whether the hyphen belongs to the word (Retrieval-Augmented, state-of-the-art)."""
-    before, after = _WORD_BEFORE.search(text), _WORD_AFTER.match(following)
+    before, after = _WORD_BEFORE.search(text[-LONGEST_WORD:]), _WORD_AFTER.match(following[:LONGEST_WORD])
     if text[-1] == "\u00ad" or before is None or after is None or not after[0][0].islower():
         return ""  # a soft hyphen is left out of clean text wherever it stands
     first = before[0][:-1]  # "J-shaped", "LLM-based", "state-of-the", and what this document hyphenates elsewhere

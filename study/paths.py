@@ -8,6 +8,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from glob import glob
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -44,8 +45,8 @@ def split_words(text: str) -> list[Word]:
     ['my notes.pdf', 'a b', "what's", '--top-k']
     """
     matches = list(_WORD.finditer(text))
-    ends = [match.start() for match in matches[1:]] + [len(text)]
-    return [Word(_unquoted(match), text[match.start() : end]) for match, end in zip(matches, ends, strict=True)]
+    starts = [*(match.start() for match in matches), len(text)]
+    return [Word(_unquoted(match), text[a:b]) for match, (a, b) in zip(matches, pairwise(starts), strict=True)]
 
 
 def _unquoted(match: re.Match[str]) -> str:
@@ -62,9 +63,19 @@ def text_of(words: Sequence[str]) -> str:
     >>> text_of(split_words('say "yes"  twice')), text_of(split_words('"a note"'))
     ('say "yes"  twice', 'a note')
     """
-    if len(words) == 1:
-        return str(words[0])
+    return _as_utf8(words[0] if len(words) == 1 else _as_typed(words))
+
+
+def _as_typed(words: Sequence[str]) -> str:
     return "".join(getattr(word, "raw", f"{word} ") for word in words).strip()
+
+
+def _as_utf8(text: str) -> str:
+    """What a C locale could not read comes as lone surrogates; its bytes are UTF-8 all the same."""
+    try:
+        return str(text) if text.isascii() else os.fsencode(text).decode("utf-8")
+    except UnicodeError:
+        return str(text)
 
 
 # ---- Files ----
@@ -95,7 +106,7 @@ def _as_paths(words: Sequence[str]) -> Sequence[str]:
     if _exists(whole):
         return [whole]
     for split in (_shell_words, _comma_words):
-        parts = split(whole)
+        parts = split(_as_typed(words))
         if parts and all(map(_exists, parts)):
             return parts
     return words

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
+from prompt_toolkit.application import get_app
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory
@@ -17,6 +18,7 @@ from study.desk import Desk
 from study.terminal import PROMPT, complete
 
 HISTORY = "prompt_history"  # in the home folder
+REFRESH_SECONDS = 1.0
 MENU_LINES = 6  # kept free below the line for what Tab offers
 
 
@@ -26,6 +28,7 @@ class LineEditor:
     is_terminal = True
 
     def __init__(self, desk: Desk) -> None:
+        self._desk = desk
         self._session: PromptSession[str] = PromptSession(
             history=History(desk.settings.home / HISTORY, desk.note),
             completer=_Completer(desk),
@@ -40,7 +43,12 @@ class LineEditor:
         )
 
     def read(self) -> str:
-        return self._session.prompt([("bold", PROMPT)])
+        return self._session.prompt([("bold", PROMPT)], rprompt=self._indexing, refresh_interval=REFRESH_SECONDS)
+
+    def _indexing(self) -> list[tuple[str, str]]:
+        """At the right edge while a worker is busy; gone from the line that is sent."""
+        left = 0 if get_app().is_done else self._desk.indexing()
+        return [("ansibrightblack", tr(f"indexing: {left} to go", f"正在索引：还剩 {left} 段"))] if left else []
 
 
 def _keys() -> KeyBindings:

@@ -9,7 +9,7 @@ Success means that text was found: what could not be read is named page by page 
 import hashlib
 import re
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -151,49 +151,6 @@ def _local_path(path: str | Path) -> Path:
         return Path(text)
 
 
-def _cannot_open(path: Path, error: OSError) -> DocumentError:
-    if path.is_dir():
-        message = tr(
-            "{name} is a folder: name the files in it, for example {name}/*.pdf.",
-            "{name} 是文件夹：请指定其中的文件，例如 {name}/*.pdf。",
-        )
-    elif isinstance(error, FileNotFoundError | NotADirectoryError):
-        message = tr(
-            "There is no file {path}: check the spelling, or drag the file into the terminal.",
-            "找不到文件 {path}：请检查路径，或把文件拖进终端。",
-        )
-    else:
-        message = tr(
-            "{name} cannot be opened ({reason}): check that you may read it.",
-            "无法打开 {name}（{reason}）：请检查读取权限。",
-        )
-    return DocumentError(message.format(name=path.name or path, path=path, reason=error.strerror or error))
-
-
-def _wrong_kind(path: Path, kind: str | None, size: int, head: bytes) -> DocumentError:
-    """A file that is neither a PDF nor text, whatever it is called."""
-    if kind is None:
-        decoded = decode(head)
-        if decoded and not decoded.damaged and len(head) > 200:
-            kind = tr("plain text", "纯文本")
-    if kind is None:
-        message = tr(
-            "{name} is not a PDF ({size:,} bytes without a PDF header): download it again.",
-            "{name} 不是 PDF（{size:,} 字节，没有 PDF 文件头）：请重新下载。",
-        )
-    elif path.suffix.lower() == ".pdf":
-        message = tr(
-            "{name} is not a PDF but {kind}: get the PDF itself, or save that file under its right name.",
-            "{name} 不是 PDF，而是{kind}：请获取真正的 PDF，或改回正确的扩展名。",
-        )
-    else:
-        message = tr(
-            "{name} is {kind}, which cannot be read yet: save it as PDF, Markdown or text and load that.",
-            "{name} 是{kind}，暂时无法读取：请另存为 PDF、Markdown 或纯文本后再加载。",
-        )
-    return DocumentError(message.format(name=path.name, kind=kind, size=size))
-
-
 # ---- Text and Markdown ----
 
 
@@ -268,9 +225,11 @@ def _read_pdf(
         labels = _or_else(first.labels, [None] * first.page_count)
         outline = _or_else(first.outline, [])
         pages = _read_pages(files, progress)
-        titles = {page - 1: [entry.title for entry in outline if entry.page == page] for _, _, page in outline}
+        titles: dict[int, list[str]] = defaultdict(list)
+        for _, title, page in outline:
+            titles[page - 1].append(title)
         dropped = running_lines(
-            pages.raw, headings=titles, place=lambda page: _or_else(lambda: first.places(page), {})
+            pages.raw, headings=titles, labels=labels, place=lambda page: _or_else(lambda: first.places(page), {})
         )
         title = first.title
     finally:
@@ -289,7 +248,7 @@ def _read_pdf(
     for number, raw in enumerate(pages.raw):
         readable = pages.scores[number] >= UNREADABLE
         text, offsets = clean_page(
-            raw, dropped=dropped[number], gaps=pages.gaps[number], compounds=compounds
+            raw, dropped=dropped[number], gaps=pages.gaps[number], compounds=compounds, titles=set(map(bare, titles.get(number, ())))
         ) if readable else ("", ())
         document.pages.append(Page(number + 1, labels[number], raw, text, offsets=offsets))
     document.__post_init__()
@@ -317,20 +276,6 @@ def _open_engines(path: Path, password: str | None, *, truncated: bool) -> list[
             )
         )
     return files
-
-
-def _broken(path: Path, reasons: Sequence[str], *, truncated: bool) -> DocumentError:
-    if truncated:
-        message = tr(
-            "{name} looks incomplete ({size:,} bytes, no end mark): download it again.",
-            "{name} 似乎不完整（{size:,} 字节，缺少结束标记）：请重新下载。",
-        )
-    else:
-        message = tr(
-            "{name} is damaged and cannot be read ({reason}): download it again, or print it to a new PDF from a viewer that opens it.",
-            "{name} 已损坏，无法读取（{reason}）：请重新下载，或用能打开它的阅读器另存为新的 PDF。",
-        )
-    return DocumentError(message.format(name=path.name, size=path.stat().st_size, reason="; ".join(reasons)))
 
 
 def _or_else(step: Callable, default):
@@ -442,8 +387,8 @@ def _find_title(text: str, title: str, begin: int) -> int | None:
     letters = bare(title)
     if not letters or not text:
         return None
-    pattern = r"[\W_]*".join(map(re.escape, letters))
-    numbered = r"[\W\d_]*" if not letters[0].isdigit() else r"[\W_]*"
+    pattern = r"[\W_]{0,9}".join(map(re.escape, letters))
+    numbered = r"[\W_]{0,9}" if letters[0].isdigit() else r"[\W\d_]{0,20}"
     for expression in (rf"(?m)^{numbered}{pattern}", pattern):
         found = re.compile(expression, re.IGNORECASE).search(text, begin)
         if found:
@@ -460,107 +405,3 @@ def _set_heading_paths(document: SourceDocument) -> None:
             _, level, title = pending.pop(0)
             path = {above: name for above, name in path.items() if above < level} | {level: title}
         page.heading_path = " > ".join(path[level] for level in sorted(path))
-
-
-# ---- What the learner is told ----
-
-
-def page_ranges(numbers: Iterable[int]) -> str:
-    """
-    >>> page_ranges([1, 3, 12, 13, 14])
-    '1, 3, 12–14'
-    """
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs)
-
-
-def _warnings(document: SourceDocument, pages: _Pages, *, truncated: bool) -> list[str]:
-    """One sentence per kind of trouble; DocumentError when no page can be searched."""
-    total = len(document.pages)
-    failed = [page + 1 for page in pages.failed]
-    unreadable = [page + 1 for page, score in enumerate(pages.scores) if score < UNREADABLE]
-    doubtful = [page + 1 for page, score in enumerate(pages.scores) if UNREADABLE <= score < DOUBTFUL]
-    silent = {*failed, *unreadable}
-    empty = [page.number for page in document.pages if not page.clean.strip() and page.number not in silent]
-    if len(empty) + len(silent) == total:
-        raise _nothing_to_search(document.name, total, empty, failed, unreadable, pages)
-    warnings = []
-    if truncated:
-        warnings.append(
-            tr(
-                "The end of the file is missing: some pages may be lost; download it again if you can.",
-                "文件缺少结尾，可能丢失部分页面；建议重新下载。",
-            )
-        )
-    if empty:
-        warnings.append(
-            tr(
-                "{count} of {total} pages have no text: {ranges} (pictures or blank; only the rest can be searched).",
-                "共 {total} 页，其中 {count} 页没有文字：{ranges}（图片或空白；只能检索其余页）。",
-            ).format(count=len(empty), total=total, ranges=page_ranges(empty))
-        )
-    for reason in dict.fromkeys(pages.failed.values()):
-        ranges = page_ranges(page + 1 for page, why in pages.failed.items() if why == reason)
-        warnings.append(
-            tr(
-                "Could not read {count} of {total} pages: {ranges} ({reason}).",
-                "共 {total} 页，其中 {count} 页读取失败：{ranges}（{reason}）。",
-            ).format(
-                count=sum(why == reason for why in pages.failed.values()), total=total, ranges=ranges, reason=reason
-            )
-        )
-    for numbers, sentence in (
-        (
-            unreadable,
-            tr(
-                "The text of {count} of {total} pages is unreadable and left out of search: {ranges} (their fonts lack a letter table).",
-                "共 {total} 页，其中 {count} 页文字无法辨认，不参与检索：{ranges}（字体缺少字符对照表）。",
-            ),
-        ),
-        (
-            doubtful,
-            tr(
-                "The text of {count} of {total} pages is partly unreadable: {ranges}.",
-                "共 {total} 页，其中 {count} 页部分文字无法辨认：{ranges}。",
-            ),
-        ),
-    ):
-        if numbers:
-            warnings.append(sentence.format(count=len(numbers), total=total, ranges=page_ranges(numbers)))
-    return warnings
-
-
-def _nothing_to_search(
-    name: str, total: int, empty: list[int], failed: list[int], unreadable: list[int], pages: _Pages
-) -> DocumentError:
-    """The whole document is silent: say which pages, why, and what to do."""
-    if unreadable:
-        numbers = unreadable
-        message = tr(
-            "{name} has a text layer that nobody can read ({ranges}; its fonts lack a letter table): "
-            "run OCR on it, for example with ocrmypdf --force-ocr, and load the result.",
-            "{name} 的文字层无法辨认（{ranges}；字体缺少字符对照表）：请用 OCR 处理（例如 ocrmypdf --force-ocr）后再加载。",
-        )
-    elif failed and not empty:
-        numbers = failed
-        message = tr(
-            "{name} opens, but none of its pages can be read ({ranges}; {reason}): "
-            "print it to a new PDF from a viewer, or run OCR on it.",
-            "{name} 能打开，但没有一页能读取（{ranges}；{reason}）：请用阅读器另存为新的 PDF，或做 OCR。",
-        )
-    else:
-        numbers = [*empty, *failed]
-        message = tr(
-            "{name} has no text layer ({ranges}): if it is a scan, run OCR on it, for example with ocrmypdf, "
-            "and load the result.",
-            "{name} 没有文字层（{ranges}）：如果是扫描件，请先做 OCR（例如 ocrmypdf）再加载。",
-        )
-    unit = "page" if len(numbers) == 1 else "pages"
-    ranges = tr(f"{unit} {page_ranges(numbers)}", f"第 {page_ranges(numbers)} 页")
-    reason = "; ".join(dict.fromkeys(pages.failed.values()))
-    return DocumentError(message.format(name=name, ranges=ranges, reason=reason))

@@ -35,19 +35,33 @@ def running_lines(
     pages: Sequence[str],
     *,
     headings: Mapping[int, Collection[str]] | None = None,
+    labels: Sequence[str | None] = (),
     place: Callable[[int], Placed] | None = None,
 ) -> list[set[int]]:
     """For each raw page the numbers of the lines to leave out of search.
 
-    headings: page (from 0) → titles its outline names there; those lines stay. place(page) tells where lines stand and how
+    headings: page (from 0) → titles its outline names there; those lines stay. labels: the printed page numbers the file
+    gives; a first or last line that is just this number goes. place(page) tells where lines stand and how
     large; without it a line that also opens the first page is taken for the title and stays there.
     """
     if len(pages) < 2:
         return [set() for _ in pages]
+    if _only_stamps(pages):
+        return [set(range(raw.count("\n") + 1)) for raw in pages]
     look = _Look(place)
-    running: list[Edge] = []
-    for mask, edges in _by_mask(pages).items():
+    found = _by_mask(pages)
+    running = [
+        edge
+        for edges in found.values()
+        for edge in edges
+        if edge.page < len(labels) and not edge.depth and edge.text == labels[edge.page]
+    ]
+    for mask, edges in found.items():
+        if len(edges) < 2:
+            continue
         repeated = [edge for edge in edges if _repeats(edge, edges, mask, len(pages))]
+        if not repeated:
+            continue
         counted = any(edge.numbers != repeated[0].numbers for edge in repeated)
         if counted and _is_heading_series(mask, repeated, look):
             continue
@@ -87,7 +101,7 @@ def _by_mask(pages: Sequence[str]) -> dict[str, list[Edge]]:
                 mask, numbers = _mask(line)
                 depth = min(place, len(lines) - 1 - place)
                 found[mask].append(Edge(page, number, line, numbers, depth, place == depth))
-    return {mask: edges for mask, edges in found.items() if len(edges) > 1}
+    return found
 
 
 def _mask(line: str) -> tuple[str, tuple[int, ...]]:
@@ -133,7 +147,7 @@ def _outermost(running: Sequence[Edge], page_count: int) -> list[set[int]]:
     reached: dict[tuple[int, bool], int] = defaultdict(int)
     for edge in sorted(running, key=lambda edge: edge.depth):
         if edge.depth <= reached[edge.page, edge.top]:
-            reached[edge.page, edge.top] = edge.depth + 1
+            reached[edge.page, edge.top] = max(reached[edge.page, edge.top], edge.depth + 1)
             dropped[edge.page].add(edge.line)
     return dropped
 
@@ -183,25 +197,34 @@ def _is_title(running: Sequence[Edge], look: _Look) -> bool:
     return first[0] > HEADING_GROWTH * other[0] or abs(first[1] - other[1]) > first[0]
 
 
+def _only_stamps(pages: Sequence[str]) -> bool:
+    """A scan whose pages all say "Scanned with ...", perhaps with a number, says nothing."""
+    texts = [_line_set(raw) for raw in pages if raw.strip()]
+    if len(texts) < 2 or any(len(text) > STAMP_LINES or sum(map(len, text)) > STAMP_LENGTH for text in texts):
+        return False
+    common = set.intersection(*texts)
+    return all(line in common or _is_number_stamp(line) for text in texts for line in text)
+
+
 def _spare_short_pages(pages: Sequence[str], dropped: list[set[int]]) -> list[set[int]]:
-    """A page left empty keeps its lines, unless they are plainly no text: the same everywhere, or page numbers."""
+    """A page left empty keeps its lines, unless near pages have the same ones or they are plainly numbers."""
     emptied = [page for page, raw in enumerate(pages) if dropped[page] and not _remaining(raw, dropped[page])]
-    if len(emptied) == sum(1 for raw in pages if raw.strip()) and not all(map(_is_stamp, pages)):
+    if len(emptied) == sum(1 for raw in pages if raw.strip()):
         return [set() for _ in pages]
-    texts = [set(map(str.strip, raw.split("\n"))) - {""} for raw in pages]
     for page in emptied:
-        others = set().union(*texts[max(0, page - NEAR) : page], *texts[page + 1 : page + 1 + NEAR])
-        if not all(line in others or _is_number_stamp(line) for line in texts[page]):
+        near = [*pages[max(0, page - NEAR) : page], *pages[page + 1 : page + 1 + NEAR]]
+        others = set().union(*map(_line_set, near))
+        if not all(line in others or _is_number_stamp(line) for line in _line_set(pages[page])):
             dropped[page] = set()
     return dropped
 
 
+def _line_set(raw: str) -> set[str]:
+    return set(map(str.strip, raw.split("\n"))) - {""}
+
+
 def _remaining(raw: str, dropped: Collection[int]) -> bool:
     return any(line.strip() for number, (_, line) in enumerate(page_lines(raw)) if number not in dropped)
-
-
-def _is_stamp(raw: str) -> bool:
-    return len(raw.strip().split("\n")) <= STAMP_LINES and len(raw) <= STAMP_LENGTH
 
 
 def _is_number_stamp(line: str) -> bool:

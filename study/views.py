@@ -7,9 +7,10 @@ their right edges go ragged beside Chinese in half of all terminals.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:  # the shapes that are shown; this module imports no script
 
 LONGEST_QUOTE = 240  # characters of a quotation on screen; --json has all of it
 LONGEST_MEMORY = 60
+UNWRAPPED = 100_000  # cells; wider than any table
 
 Part = str | tuple[str, str]  # a text, or a text and its style
 
@@ -47,7 +49,7 @@ class Item:
         grid.add_row(self.mark, Group(*self.paragraphs))
         yield grid
 
-    def lines(self) -> Iterator[Text]:
+    def unwrapped(self) -> Iterator[Text]:
         """The same for a pipe: one line each, whatever its length."""
         mark = self.mark.plain
         for paragraph in self.paragraphs:
@@ -56,15 +58,28 @@ class Item:
 
 
 def lines(renderable: RenderableType) -> Iterator[RenderableType]:
-    """A view in the pieces a pipe gets: paragraphs that nobody has wrapped."""
+    """A view in the pieces a pipe gets: paragraphs and table rows that nobody has wrapped."""
     match renderable:
         case Group():
             for part in renderable.renderables:
                 yield from lines(part)
         case Item():
-            yield from renderable.lines()
+            yield from renderable.unwrapped()
+        case Table(box=None):
+            yield from (line(row.rstrip()) for row in as_text(renderable, width=UNWRAPPED).splitlines())
         case _:
             yield renderable
+
+
+def as_text(renderable: RenderableType, width: int = 80) -> str:
+    """What it looks like without a terminal, line by line."""
+    console = Console(file=StringIO(), width=width, color_system=None, markup=False, emoji=False, highlight=False)
+    console.print(renderable)
+    return console.file.getvalue()
+
+
+_WIDE = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
+_BROKEN_CHINESE = re.compile(rf"(?<=[{_WIDE}])\s*\n\s*(?=[{_WIDE}])")  # a line break between two characters is no space
 
 
 def shortened(text: str, longest: int) -> str:
@@ -73,7 +88,7 @@ def shortened(text: str, longest: int) -> str:
     >>> shortened("two\\n words", 20), shortened("abcdef", 4)
     ('two words', 'abc…')
     """
-    text = " ".join(text.split())
+    text = " ".join(_BROKEN_CHINESE.sub("", text).split())
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
@@ -103,7 +118,8 @@ def answer(answer: "Answer", *, streamed: str = "") -> Group:
         parts.append(line((tr("The nearest passages:", "最接近的段落："), "bold")))
         parts += [_source(citation, answer.answer) for citation in answer.nearest]
     parts += _doubts(answer)
-    parts += _background(answer)
+    if background := list(_background(answer)):
+        parts += background if parts and parts[-1] == "" else ["", *background]
     while parts and parts[-1] == "":
         parts.pop()
     return Group(*parts)
@@ -126,13 +142,23 @@ def place(page: int, page_label: str | None) -> str:
     return tr(f"p. {page}", f"第 {page} 页")
 
 
+def _where(document: str, page: int, page_label: str | None) -> list[Part]:
+    """Document and page; a text file has one endless page, which says nothing."""
+    if document.lower().endswith(_WITHOUT_PAGES):
+        return [document]
+    return [document, tr(", ", "，"), place(page, page_label)]
+
+
+_WITHOUT_PAGES = (".md", ".markdown", ".txt", ".text", ".rst", ".log")
+
+
 def source(citation: "Citation") -> Item:
     """One source: number, document, page, heading path, and its words."""
     return _source(citation, "")
 
 
 def _source(citation: "Citation", shown_answer: str) -> Item:
-    where: list[Part] = [citation.document, tr(", ", "，"), place(citation.page, citation.page_label)]
+    where = _where(citation.document, citation.page, citation.page_label)
     if citation.heading_path:
         where.append((f" · {citation.heading_path}", "dim"))
     paragraphs = [line(*where)]
@@ -296,7 +322,7 @@ def _remembered(item: Any) -> Item:
 
 def _section(section: Any) -> Item:
     read = tr("read", "读过") if section.touched else tr("new ", "未读")
-    where = [section.document, tr(", ", "，"), place(section.page, None)]
+    where = _where(section.document, section.page, getattr(section, "page_label", None))
     heading = f" · {section.heading_path}" if section.heading_path else ""
     return Item(line((read, "dim" if section.touched else "green")), line(*where, (heading, "dim")))
 
@@ -389,8 +415,8 @@ def _how_to_type() -> str:
 
 def _no_model() -> str:
     return tr(
-        "No language model is set: answers quote your documents. LLM_MODEL switches one on.",
-        "未设置语言模型：回答直接引用资料原文。设置 LLM_MODEL 即可启用模型。",
+        "No language model set: answers quote your documents (LLM_MODEL sets one).",
+        "未设置语言模型：回答直接引用资料原文（可用 LLM_MODEL 设置）。",
     )
 
 
@@ -401,8 +427,12 @@ def command_list(commands: Sequence[tuple[str, str]]) -> Group:
     grid.add_column(overflow="fold")
     for usage, told in commands:
         grid.add_row(line(usage), line(told))
-    keys = tr(
-        "Anything else is a question. Tab completes, Meta-Enter begins a new line, Ctrl-C stops an answer, Ctrl-D leaves.",
-        "其他内容都当作提问。Tab 补全，Alt-Enter 换行，Ctrl-C 停止回答，Ctrl-D 离开。",
+    more = tr(
+        "/help COMMAND shows its options. Anything without a / is a question; a file dropped in here is loaded.",
+        "/help COMMAND 显示该命令的选项。不带 / 的内容都当作提问；拖进来的文件会被加载。",
     )
-    return Group(grid, "", line((keys, "dim")))
+    keys = tr(
+        "Tab completes, Alt-Enter begins a new line, Ctrl-R searches your lines, Ctrl-C stops an answer, Ctrl-D leaves.",
+        "Tab 补全，Alt-Enter 换行，Ctrl-R 搜索历史输入，Ctrl-C 停止回答，Ctrl-D 离开。",
+    )
+    return Group(grid, "", line((more, "dim")), line((keys, "dim")))

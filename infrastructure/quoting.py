@@ -1,0 +1,78 @@
+"""From passages to quotations: which sentence of each says most about the question, and what its page really says there."""
+
+from collections.abc import Callable, Sequence
+
+from infrastructure.answers import Citation
+from infrastructure.extraction import Extract, best_sentences
+from infrastructure.library import Library
+from infrastructure.storage import Storage, inverse_frequency
+from infrastructure.text import content_tokens, tokens
+
+BACKGROUND_WEIGHT = 0.5  # of a word that only the context brought in, against one of the question itself
+SHOWN_WITHOUT_SENTENCE = 200  # characters of a passage in which no sentence was found
+
+
+class Quoter:
+    """Quotes results of a search (anything with .passage, .score and .relevance) from the library of one home."""
+
+    def __init__(self, storage: Storage, library: Library) -> None:
+        self.storage = storage
+        self.library = library
+
+    def extract(self, question: str, enriched: str, results: Sequence) -> list[Extract]:
+        """For each result the sentence that says most about the question, best first."""
+        terms = content_tokens(question) or tokens(question)
+        background = [term for term in content_tokens(enriched) if term not in terms]
+        rows = self.storage.count("chunk")
+        frequencies = self.storage.document_frequencies("chunk", [*terms, *background])
+        rarity = {term: inverse_frequency(rows, frequency) for term, frequency in frequencies.items()}
+        weights = {term: rarity[term] for term in terms}
+        weights |= {term: BACKGROUND_WEIGHT * rarity[term] for term in background}
+        return best_sentences(
+            [result.passage.content for result in results],
+            weights,
+            scores=[result.score for result in results],
+            question=question,
+            similarity=self._similarity(question) if self.storage.embedder is not None else None,
+        )
+
+    def _similarity(self, question: str) -> Callable[[Sequence[str]], Sequence[float]]:
+        def similarity(texts: Sequence[str]) -> Sequence[float]:
+            asked = self.storage.embed_query(question)
+            return (
+                [0.0] * len(texts) if asked is None else (self.storage.embedder.embed_passages(texts) @ asked).tolist()
+            )
+
+        return similarity
+
+    def cite(self, results: Sequence, extracts: Sequence[Extract]) -> list[Citation]:
+        """One citation a result, numbered by its place among the results; the same words of one page are cited once."""
+        best = {extract.source: extract for extract in extracts}
+        citations: list[Citation] = []
+        for number, result in enumerate(results):
+            citation = self._citation(number + 1, result, best.get(number))
+            if citation is not None and not any(_same_place(citation, other) for other in citations):
+                citations.append(citation)
+        return citations
+
+    def _citation(self, n: int, result, extract: Extract | None) -> Citation | None:
+        passage = result.passage
+        start, end = (extract.start, extract.end) if extract else (0, min(len(passage.content), SHOWN_WITHOUT_SENTENCE))
+        quote = self.library.quote(passage.document_id, passage.start + start, passage.start + end)
+        if quote is None:
+            return None
+        return Citation(
+            n,
+            passage.document,
+            quote.page,
+            quote.label,
+            passage.heading_path,
+            quote.text,
+            passage.document_id,
+            passage.chunk_id,
+            round(result.relevance, 4),
+        )
+
+
+def _same_place(a: Citation, b: Citation) -> bool:
+    return (a.document_id, a.page, a.quote) == (b.document_id, b.page, b.quote)

@@ -1,0 +1,1 @@
+"""Small inputs for tests, and the generators that make them."""
