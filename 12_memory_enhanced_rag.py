@@ -143,10 +143,8 @@ class MemoryRAG:
         self.working.clear(session_id)
         since = self.storage.now() - self.working.ttl
         for turn in self.transcript.turns(session_id, since=since, last=self.working.capacity):
-            topic = turn.trace.get("topic", turn.question)
-            self._to_desk(
-                turn.question, turn.answer, topic, points=turn.trace.get("points", []), asked_at=turn.asked_at
-            )
+            if not turn.trace.get("noted"):
+                self._to_desk(turn.question, turn.answer, turn.trace, asked_at=turn.asked_at)
 
     # ---- §5.2 query: the order of steps is the point (重点是顺序) ----
 

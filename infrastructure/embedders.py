@@ -52,7 +52,8 @@ PREFIXES = (
 
 
 class Embedder(Protocol):
-    """What the rest of the project needs of an embedder. Both methods raise EmbedderUnavailable and nothing else.
+    """What the rest of the project needs of an embedder. Both methods raise EmbedderUnavailable when the model cannot
+    be reached or its vectors are of no use.
 
     name identifies the vectors: a home keeps it, and the same name brings the same embedder back.
     max_tokens is what fits into one vector undiluted; of a longer text the vector is the mean over windows.

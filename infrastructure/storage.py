@@ -13,6 +13,7 @@ import math
 import shutil
 import threading
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -347,10 +348,10 @@ class Storage:
         ]
         return chosen or by_rarity[:2]
 
-    def words_of(self, shelf: str, ids: Iterable[int]) -> dict[int, set[str]]:
-        """The indexed tokens of each text."""
+    def word_counts(self, shelf: str, ids: Iterable[int]) -> dict[int, Counter[str]]:
+        """How often each text has each of its indexed words, in the order they first appear."""
         rows = self.select_in(f"SELECT rowid, body FROM words_{shelf} WHERE rowid IN", ids)
-        return {row["rowid"]: set(row["body"].split()) for row in rows}
+        return {row["rowid"]: Counter(row["body"].split()) for row in rows}
 
     def search_vectors(
         self, shelf: str, query, limit: int, *, scope: str | None = None, only: Iterable[int] | None = None

@@ -6,7 +6,7 @@
     python samples/make_guide.py --subset REGULAR BOLD  first cuts the two fonts down to the characters of the text
                                                         (NotoSansCJK-Regular.ttc and -Bold.ttc; only after new words came in)
 
-Needs fpdf2 (requirements-dev.txt). The pages are the same on every machine, because the fonts lie in fonts/ and the date is fixed.
+Needs fpdf2 (requirements-dev.txt). The pages are the same on every machine: the fonts lie in fonts/, the date is fixed.
 """
 
 import argparse
@@ -67,7 +67,8 @@ def blocks(markdown: str) -> Iterator[Block]:
 
 # ---- Breaking lines: between Latin words, and between any two Chinese characters but before closing punctuation ----
 
-_UNIT = re.compile(r"[（“《「]*(?:[\u2e80-\u9fff\uf900-\ufaff]|[^\s\u2e80-\u9fff，。、；：？！）”》」（“《「]+)[，。、；：？！）”》」]*|\s+")
+_CLOSING, _OPENING, _HAN = "，。、；：？！）”》」", "（“《「", r"\u2e80-\u9fff\uf900-\ufaff"
+_UNIT = re.compile(rf"[{_OPENING}]*(?:[{_HAN}]|[^\s{_HAN}{_CLOSING}{_OPENING}]+)[{_CLOSING}]*|\s+")
 
 
 def lines(pdf: FPDF, text: str, width: float) -> list[str]:
@@ -230,7 +231,8 @@ def _to_truetype(font) -> None:
     font["loca"] = newTable("loca")
     limits = font["maxp"]
     limits.tableVersion, limits.maxZones = 0x00010000, 1
-    for field in ("TwilightPoints", "Storage", "FunctionDefs", "InstructionDefs", "StackElements", "SizeOfInstructions", "ComponentElements"):
+    hinting = "TwilightPoints Storage FunctionDefs InstructionDefs StackElements SizeOfInstructions ComponentElements"
+    for field in hinting.split():
         setattr(limits, f"max{field}", 0)
     font["post"].formatType = 3.0
     for table in ("CFF ", "VORG"):

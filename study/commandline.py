@@ -46,7 +46,7 @@ def run(
         screen.stdout.flush()
         return code
     except KeyboardInterrupt:
-        desk.fail(tr("Interrupted.", "已中断。"))
+        desk.fail(tr("Interrupted; what was done is kept.", "已中断，已完成的部分会保留。"))
         return INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe had enough
         _discard(screen.stdout)

@@ -7,7 +7,7 @@ import getpass
 import shutil
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -208,13 +208,13 @@ class Desk:
         """Make the vectors that loading left to be made, unless a worker does."""
         if self.in_background:
             return
-        with self._counting(tr("Indexing", "正在建立索引")) as advance:
-            self.assistant.settle(advance)
+        waiting = self.assistant.storage.owed().embed
+        with self.screen.progress(tr("Indexing", "正在建立索引"), waiting) if waiting else nullcontext() as advance:
+            self.assistant.settle(lambda done, total: advance and advance(done))
 
     def indexing(self) -> int:
-        """How many texts the worker still has to make vectors for; 0 when nothing makes any."""
-        storage = self.assistant.storage
-        return storage.owed().embed if self.in_background and storage.recorded_embedder else 0
+        """How many texts wait for the worker to make their vectors."""
+        return self.assistant.storage.owed().embed if self.in_background else 0
 
     @contextmanager
     def _counting(self, description: str) -> Iterator[Callable[[int, int], None]]:
@@ -246,4 +246,3 @@ def sample_path() -> str:
     except ValueError:
         path = str(SAMPLE)
     return f'"{path}"' if " " in path else path
-

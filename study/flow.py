@@ -6,8 +6,12 @@ from itertools import pairwise
 
 from infrastructure.console import line_breaks, plain
 
-# What more text could still change: the last word, or the last character with what clings to it.
-_UNSETTLED = re.compile(r"(?:[^\W\u2e80-\U0003ffff]+|\S)?[^\w\s]*\s*\Z")
+# What more text could still change: the last word, or the last character of a text without spaces, with the blanks around it.
+_UNSPACED = (
+    "\u1100-\u11ff\u2e80-\u2fff\u3005-\u3007\u3021-\u3029\u3031-\u31ff\u3400-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U0003ffff"
+)
+_UNSETTLED = re.compile(rf"\s*[{_UNSPACED}]?[^\s{_UNSPACED}]*\s*\Z")
 
 
 class Flow:
@@ -24,24 +28,25 @@ class Flow:
         *ended, rest = (self._line + plain(piece).plain).split("\n")
         for line in ended:
             self._line = line
-            self._show(len(line))
-            self._write("\n")
-            self._line, self._shown = "", 0
+            self._end_line()
         self._line = rest
         self._show(_UNSETTLED.search(rest).start())
 
     def finish(self) -> None:
         """Write what was held back; the cursor ends at the start of a line."""
-        self._show(len(self._line))
         if self._line:
-            self._write("\n")
+            self._end_line()
+
+    def _end_line(self) -> None:
+        self._show(len(self._line.rstrip()))
+        self._write("\n")
         self._line, self._shown = "", 0
 
     def _show(self, end: int) -> None:
         if end <= self._shown:
             return
         breaks = [offset for offset in line_breaks(self._line, self._width) if self._shown <= offset < end]
-        edges = [self._shown, *breaks, end]
-        self._write("\n".join(self._line[a:b] for a, b in pairwise(edges)))
+        *full, last = [self._line[a:b] for a, b in pairwise([self._shown, *breaks, end])]
+        self._write("".join(f"{part.rstrip()}\n" for part in full) + last)  # a blank too many would begin a line
         start = breaks[-1] if breaks else 0
         self._line, self._shown = self._line[start:], end - start

@@ -14,11 +14,13 @@ of clean text lies in the raw page. A quotation is cut from the raw page with th
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from itertools import accumulate
 from operator import itemgetter
 from typing import NamedTuple
 
-from infrastructure.text import fold_radicals
+from infrastructure.text import fold_radicals, repair
 
 Offsets = tuple[tuple[int, int], ...]
 
@@ -38,6 +40,57 @@ def raw_slice(raw: str, offsets: Offsets, start: int, end: int) -> str:
 def _to_raw(offsets: Offsets, position: int) -> int:
     clean, raw = offsets[max(0, bisect_right(offsets, position, key=itemgetter(0)) - 1)]
     return raw + position - clean
+
+
+# ---- Raw text ----
+
+_CONTROLS = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f]")
+USUAL_SEPARATOR = 5  # times in a document
+
+
+class RawText(NamedTuple):
+    text: str
+    gaps: list[int]  # offsets where a control code that stood for a space was taken out
+
+
+def raw_pages(given: Sequence[str]) -> list[RawText]:
+    """What an engine gave, page by page, without what cannot be stored or shown.
+
+    Some fonts have no space and use a control code for it (a browser's print gives "et\\x01al."). A code that a document
+    uses again and again is taken for that.
+    """
+    counts: Counter[str] = Counter()
+    for text in given:
+        counts.update(_CONTROLS.findall(text))
+    separators = "".join(code for code, count in counts.items() if code < " " and count >= USUAL_SEPARATOR)
+    return [_raw_text(text, separators) for text in given]
+
+
+def _raw_text(text: str, separators: str) -> RawText:
+    if not any(code in text for code in separators):
+        return RawText(repair(text), [])
+    parts = [repair(part) for part in re.split(f"[{re.escape(separators)}]", text)]
+    ends = accumulate(map(len, parts[:-1]))
+    return RawText("".join(parts), [end for end in dict.fromkeys(ends) if end])
+
+
+def noise(text: str) -> int:
+    """Control codes on a page, but for the commonest, which may be its space."""
+    counts = Counter(_CONTROLS.findall(text))
+    return counts.total() - max(counts.values(), default=0)
+
+
+_NOT_IN_WORDS = ".,;:!?()[]\"'“”‘’…"
+
+
+def compounds(pages: Iterable[str]) -> set[str]:
+    """Words this document writes with a hyphen in the middle of a line: they keep it when a line ends there."""
+    return {
+        word.strip(_NOT_IN_WORDS).lower() for page in pages if "-" in page for word in page.split() if "-" in word[1:-1]
+    }
+
+
+# ---- Clean text ----
 
 
 class _Builder:

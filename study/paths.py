@@ -63,14 +63,14 @@ def text_of(words: Sequence[str]) -> str:
     >>> text_of(split_words('say "yes"  twice')), text_of(split_words('"a note"'))
     ('say "yes"  twice', 'a note')
     """
-    return _as_utf8(words[0] if len(words) == 1 else _as_typed(words))
+    return as_utf8(words[0] if len(words) == 1 else _as_typed(words))
 
 
 def _as_typed(words: Sequence[str]) -> str:
     return "".join(getattr(word, "raw", f"{word} ") for word in words).strip()
 
 
-def _as_utf8(text: str) -> str:
+def as_utf8(text: str) -> str:
     """What a C locale could not read comes as lone surrogates; its bytes are UTF-8 all the same."""
     try:
         return str(text) if text.isascii() else os.fsencode(text).decode("utf-8")

@@ -13,11 +13,12 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from infrastructure.errors import PasswordNeeded
 from infrastructure.language import tr
-from infrastructure.text import fold_radicals, repair
+from infrastructure.text import repair
+from study.outline import OutlineEntry, OutlineWalk, one_line
 from study.pagetext import bare
 
 # What one page may cost. pypdf reads about 200,000 tokens of page content a second and its text grows with the square of
@@ -30,15 +31,6 @@ LIMITS = {
     "stream_parsing_work_maximum_count": 1_000_000,
 }
 LARGEST_CONTENT = 8_000_000  # bytes of page content and of the forms it draws, unpacked
-DEEPEST_OUTLINE = 12  # levels
-LONGEST_OUTLINE = 20_000  # entries
-DEEPEST_NAMES, MOST_NAMES = 20, 200_000
-
-
-class OutlineEntry(NamedTuple):
-    level: int  # 1 is the top
-    title: str
-    page: int  # from 1
 
 
 class EngineError(Exception):
@@ -125,13 +117,14 @@ class PypdfFile:
         return (labels + [None] * self.page_count)[: self.page_count]
 
     def outline(self) -> list[OutlineEntry]:
-        return _Outline(self._reader, self.page_count).entries()
+        with _guarded():
+            return OutlineWalk(self._reader, self.page_count).entries()
 
     def _title(self) -> str:
         try:
             with _guarded():
                 information = self._reader.metadata
-                return _one_line(information.title or "") if information else ""
+                return one_line(information.title or "") if information else ""
         except EngineError:
             return ""
 
@@ -146,7 +139,7 @@ def _guarded() -> Iterator[None]:
             yield
     except EngineError:
         raise
-    except Exception as error:  # noqa: BLE001 — there is no common type to name, see the docstring above
+    except Exception as error:
         raise EngineError(_reason(error)) from error
 
 
@@ -159,12 +152,8 @@ def _reason(error: Exception) -> str:
         return tr("its parts refer to each other without end", "内部引用无限循环")
     if isinstance(error, DependencyError):
         return tr("it needs a decoder that is not installed", "需要未安装的解码器")
-    message = _one_line(str(error))[:100].rstrip(".:")
+    message = one_line(str(error))[:100].rstrip(".:")
     return message or type(error).__name__
-
-
-def _one_line(text: str) -> str:
-    return " ".join(fold_radicals(repair(str(text))).split())
 
 
 def _unlock(decrypt: Callable[[str], object], name: str, password: str | None) -> None:
@@ -227,99 +216,6 @@ def _form_sizes(resources, seen: set[int], depth: int) -> int:
         if total > LARGEST_CONTENT:
             break
     return total
-
-
-# ---- Outline ----
-
-
-class _Outline:
-    """Walks the outline entry by entry, so that one broken entry costs itself and not its siblings."""
-
-    def __init__(self, reader, page_count: int) -> None:
-        self._reader = reader
-        self._count = page_count
-        self._seen: set[int] = set()
-        self._found: list[OutlineEntry] = []
-        self._page_by_id: dict[int, int] = {}
-        self._named: dict[str, object] | None = None
-
-    def entries(self) -> list[OutlineEntry]:
-        with _guarded():
-            top = self._reader.root_object.get("/Outlines")
-            top = top.get_object() if top is not None else None
-            if not hasattr(top, "get"):
-                return []
-            for number in range(self._count):
-                reference = self._reader.pages[number].indirect_reference
-                if reference is not None:
-                    self._page_by_id[reference.idnum] = number + 1
-            self._walk(top.get("/First"), 1)
-        return self._found
-
-    def _walk(self, reference, level: int) -> None:
-        while reference is not None and level <= DEEPEST_OUTLINE and len(self._found) < LONGEST_OUTLINE:
-            try:
-                entry = reference.get_object()
-                if not hasattr(entry, "get") or id(entry) in self._seen:
-                    return
-                self._seen.add(id(entry))
-            except Exception:  # noqa: BLE001 — the chain of siblings is cut here
-                return
-            self._keep(entry, level)
-            self._walk(entry.raw_get("/First") if "/First" in entry else None, level + 1)
-            reference = entry.raw_get("/Next") if "/Next" in entry else None
-
-    def _keep(self, entry, level: int) -> None:
-        try:
-            title, page = _one_line(entry.get("/Title") or ""), self._target(entry)
-        except Exception:  # noqa: BLE001 — a title or target of the wrong type
-            return
-        if title and page is not None:
-            self._found.append(OutlineEntry(level, title, page))
-
-    def _target(self, entry) -> int | None:
-        """The page number (from 1) an entry leads to; None for a missing page, another file, a web address."""
-        action = entry.get("/A")
-        destination = entry.get("/Dest")
-        if destination is None and action is not None and action.get("/S", "/GoTo") == "/GoTo":
-            destination = action.get("/D")
-        return self._page_of(destination)
-
-    def _page_of(self, destination) -> int | None:
-        for _ in range(4):  # a name may lead to a dictionary that leads to an array
-            if isinstance(destination, str | bytes):
-                destination = self._by_name(destination)
-            elif hasattr(destination, "keys"):
-                destination = destination.get("/D")
-        if not isinstance(destination, list) or not destination:
-            return None
-        target = destination[0]
-        if isinstance(target, int):
-            return target + 1 if 0 <= target < self._count else None
-        return self._page_by_id.get(getattr(target, "idnum", -1))
-
-    def _by_name(self, name: str | bytes) -> object:
-        if self._named is None:
-            self._named = {}
-            root = self._reader.root_object
-            self._collect_names(root.get("/Names", {}).get("/Dests"), 0)
-            for old_name, target in (root.get("/Dests") or {}).items():
-                self._named.setdefault(old_name, target)
-        key = name.decode("latin-1") if isinstance(name, bytes) else str(name)
-        target = self._named.get(key)
-        return target.get_object() if target is not None else None
-
-    def _collect_names(self, node, depth: int) -> None:
-        """Names and their targets, unresolved: building pypdf's own table of destinations costs more than the outline."""
-        node = node.get_object() if node is not None else None
-        if not hasattr(node, "get") or depth > DEEPEST_NAMES or len(self._named) > MOST_NAMES:
-            return
-        names = list(node.get("/Names") or ())
-        for name, target in zip(names[::2], names[1::2], strict=False):
-            name = name.get_object()
-            self._named.setdefault(name.decode("latin-1") if isinstance(name, bytes) else str(name), target)
-        for kid in node.get("/Kids") or ():
-            self._collect_names(kid, depth + 1)
 
 
 ENGINES: tuple[Callable[[Path, str | None], PdfFile], ...] = (PypdfFile,)

@@ -43,11 +43,15 @@ class LineEditor:
         )
 
     def read(self) -> str:
-        return self._session.prompt([("bold", PROMPT)], rprompt=self._indexing, refresh_interval=REFRESH_SECONDS)
+        busy = self._desk.indexing() > 0
+        return self._session.prompt(
+            [("bold", PROMPT)], rprompt=self._indexing, refresh_interval=REFRESH_SECONDS if busy else 0
+        )
 
     def _indexing(self) -> list[tuple[str, str]]:
         """At the right edge while a worker is busy; gone from the line that is sent."""
-        left = 0 if get_app().is_done else self._desk.indexing()
+        counting = self._desk.assistant.storage.recorded_embedder and not get_app().is_done
+        left = self._desk.indexing() if counting else 0
         return [("ansibrightblack", tr(f"indexing: {left} to go", f"正在索引：还剩 {left} 段"))] if left else []
 
 

@@ -23,14 +23,15 @@ _LETTERS = re.compile(r"[^\W\d_]")
 _VOWELS = re.compile("[aeiouyAEIOUY]")
 _WORDS = re.compile(r"[a-zA-Z]{2,}")
 # The commonest words of languages in Latin script: every honest page of prose has some.
-_COMMON = frozenset(
-    "the of and to in is for that with as on by are be this from or an at we it der die und das ist ein le la les des et en "
-    "est un une que el los de del il che di per da con os um uma para het een van".split()
-)
+_COMMON_WORDS = """
+the of and to in is for that with as on by are be this from or an at we it der die und das ist ein le la les des et en est un
+une que el los de del il che di per da con os um uma para het een van
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
 # Scripts beyond Latin, Greek, Cyrillic and CJK, by first character; a page may be written in one of them, not in several.
 _SCRIPT_STARTS = (0x530, 0x590, 0x600, 0x700, 0x780, 0x7C0, *range(0x900, 0xE00, 0x80), 0xE00, 0xE80, 0xF00, 0x1000, 0x10A0,
                   0x1100, 0x1200, 0x13A0, 0x1400, 0x1680, 0x1700, 0x1780, 0x1800, 0x1900)  # fmt: skip
-_SCRIPT_OF = list(accumulate((1 if 0x500 + code in _SCRIPT_STARTS else 0 for code in range(0x1800)), initial=0))
+_SCRIPT_OF = list(accumulate(0x500 + code in _SCRIPT_STARTS for code in range(0x1800)))
 _OTHER_SCRIPTS = re.compile("[\u0530-\u1cff]")
 
 

@@ -1,8 +1,9 @@
 """Running headers, footers and page numbers: what repeats at the edge of page after page and belongs to no page's text.
 
-A line counts as running when it is the first or last of its page, or only running lines are outside it, and near pages carry the same line at their edge, or the same line whose page number grows by
-exactly as many pages as lie between. The second half matters: a table that ends in "2021 345" on one page and "2022 456" on
-the next looks the same once its digits are masked, but does not count pages.
+A line counts as running when it is the first or last of its page, or has only running lines outside it, and near pages carry
+the same line at their edge, or the same line whose page number grows by exactly as many pages as lie between. That last
+condition matters: a table that ends in "2021 345" on one page and "2022 456" on the next looks the same once its digits are
+masked, but does not count pages.
 """
 
 import re

@@ -13,7 +13,7 @@ from infrastructure.text import fold, repair
 from study.arguments import ShowText, parse
 from study.commands import COMMANDS, Command, find
 from study.desk import Desk, sample_path
-from study.paths import complete_path, dropped, split_words
+from study.paths import as_utf8, complete_path, dropped, split_words
 
 PROMPT = "> "
 
@@ -71,7 +71,7 @@ class Session:
             self.desk.show("")
 
     def _do(self, text: str) -> int:
-        text = repair(text).lstrip("\ufeff").strip()
+        text = repair(as_utf8(text)).lstrip("\ufeff").strip()
         if not text:
             return 0
         meant = understand(text)

@@ -127,8 +127,16 @@ class FakeAssistant:
         )
 
     def get_stats(self) -> dict[str, Any]:
-        return {"documents": len(self._documents), "chunks": 34, "questions": 2, "answered": 1, "sessions": 1, "notes": 1,
-                "working": {"count": 1}, "episodic": {"count": 2}, "semantic": {"count": 3}, "embedder": None, "llm": None}  # fmt: skip
+        counted = {
+            "documents": len(self._documents),
+            "chunks": 34,
+            "questions": 2,
+            "answered": 1,
+            "sessions": 1,
+            "notes": 1,
+        }
+        memories = {kind: {"count": n} for n, kind in enumerate(("working", "episodic", "semantic"), start=1)}
+        return {**counted, **memories, "embedder": None, "llm": None}
 
     def resume(self, session_id: str | None = None) -> str:
         self.calls.append(("resume", session_id))

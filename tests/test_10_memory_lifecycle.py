@@ -10,13 +10,14 @@ from importlib import import_module
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import HashEmbedder, ScriptedLLM
 
+from infrastructure import themes
 from infrastructure.errors import HomeError, LLMUnavailable
 from infrastructure.language import set_language
 from infrastructure.lesson import StoppedClock
 from infrastructure.storage import Storage
 from infrastructure.transcript import Transcript
-from tests.support import HashEmbedder, ScriptedLLM
 
 m09 = import_module("09_memory_system")
 m10 = import_module("10_memory_lifecycle")
@@ -206,6 +207,14 @@ def test_a_desk_rebuilt_from_the_transcript_is_not_written_twice(home):
     assert [event.mentions for event in home.episodic.list()] == [1]
 
 
+def test_an_event_the_learner_put_away_does_not_come_back_from_the_desk(home):
+    home.working.add("the exam is on Friday", 0.9)
+    home.manager.run()
+    home.manager.archive(home.episodic.list()[0].memory_id)
+    home.manager.run()
+    assert home.episodic.size() == 0
+
+
 def test_a_desk_of_another_session_stays_where_it_is(home):
     home.working.add("mine", 0.9, "mine")
     home.working.add("yours", 0.9, "yours")
@@ -312,6 +321,15 @@ def test_several_events_that_join_at_once_all_count(home):
     assert [len(known.derived_from) for known in home.semantic.list()] == [4]
 
 
+def test_a_theme_that_is_full_takes_no_more_and_a_single_event_founds_none(home, monkeypatch):
+    monkeypatch.setattr(themes, "MOST_SOURCES", 2)
+    home.events(*FAITHFULNESS)
+    home.consolidate()
+    home.events("用户问 Faithfulness 低怎么办")
+    assert home.consolidate() == []
+    assert len(home.knowledge()) == 1
+
+
 def test_the_sources_stay(home):
     ids = home.events(*FAITHFULNESS)
     home.manager.run()
@@ -378,7 +396,8 @@ def test_an_event_is_about_its_topic_not_about_the_document_it_was_answered_from
     assert home.consolidate() == []
 
 
-def test_two_processes_that_consolidate_at_once_write_it_once(home, tmp_path):
+def test_two_processes_that_consolidate_at_once_write_it_once(home_with, tmp_path):
+    home = home_with("用户反复关注 Faithfulness 的取舍。")
     home.events(*FAITHFULNESS)
     with Storage(tmp_path, now=home.clock) as other:
         second = m09.SemanticMemory(other)
@@ -517,6 +536,11 @@ def test_forget_by_capacity_takes_another_scorer():
     assert contents(m10.forget_by_capacity(items, 1, scorer=recency_only).kept) == ["fresh"]
 
 
+def test_a_pinned_memory_takes_one_of_the_places():
+    kept, forgotten = m10.forget_by_capacity([item("strong", 0.9), item("pinned", 0.1, pinned=True)], 1, now=noon)
+    assert (contents(kept), contents(forgotten)) == (["pinned"], ["strong"])
+
+
 @pytest.mark.parametrize("capacity", [0, -3])
 def test_a_capacity_of_nothing_forgets_all(capacity):
     assert len(m10.forget_by_capacity([item()], capacity, now=noon).forgotten) == 1
@@ -561,6 +585,13 @@ def test_policy_archives_what_a_model_wrote_and_keeps_what_the_learner_wrote(hom
     assert [forgotten.memory_id for forgotten in report.forgotten] == [theirs]
     assert home.episodic.get(theirs).status == "archived"
     assert home.episodic.get(mine).status == "active"
+
+
+def test_policy_short_of_room_keeps_what_the_learner_wrote_or_pinned(home):
+    home.episodic.add("mine", 0.1)
+    home.episodic.add("pinned", 0.1, source="model", pinned=True)
+    home.episodic.add("a model's", 0.9, source="model")
+    assert [forgotten.content for forgotten in home.manager.forget("capacity", capacity=0).forgotten] == ["a model's"]
 
 
 def test_a_learner_back_from_holidays_has_lost_nothing(home):
@@ -702,7 +733,7 @@ def test_purged_words_are_in_no_file_of_the_home(tmp_path):
     home = Home(tmp_path, embedder=HashEmbedder())
     ids = home.events(f"Asked about {MARKER} genes.", f"Asked who bred {MARKER}.")
     kept = home.semantic.add("RAG grounds an answer in documents.")
-    marked = home.semantic.add(f"检索增强生成（RAG） is also called RAG（{MARKER.upper()}）.")
+    marked = home.semantic.add(f"RAG（{MARKER}）减少幻觉")
     home.manager.run()
     home.storage.settle()
     for memory_id in (*ids, marked):

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-
 from fake_assistant import PASSWORD, FakeAssistant, lesson, opener
+
 from infrastructure import language
 from infrastructure.errors import UsageError
 from study import arguments, commandline, commands, desk, paths
@@ -84,7 +84,9 @@ def test_the_examples_in_docstrings_hold(module):
 
 @pytest.mark.parametrize("script", ["tests/fake_assistant.py", "13_pdf_learning_assistant.py"])
 def test_help_imports_nothing_heavy(script):
-    done = subprocess.run([sys.executable, "-X", "importtime", PROJECT / script, "--help"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", PROJECT / script, "--help"], capture_output=True, text=True
+    )
     imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
     assert done.returncode == 0 and "study" in imported and imported.isdisjoint(HEAVY)
 
@@ -139,10 +141,17 @@ def test_version(run):
 # ---- Options ----
 
 
-@pytest.mark.parametrize("words", [["--home", "MINE", "ask", "q"], ["ask", "q", "--home", "MINE"], ["ask", "--home=MINE", "q"]])
+@pytest.mark.parametrize(
+    "words", [["--home", "MINE", "ask", "q"], ["ask", "q", "--home", "MINE"], ["ask", "--home=MINE", "q"]]
+)
 def test_the_home_is_taken_from_either_side_of_the_command(words, assistant, tmp_path):
     code = commandline.run(
-        words, open_assistant=opener(assistant), lesson=lesson, stdin=None, stdout=terminal_stream(), stderr=terminal_stream()
+        words,
+        open_assistant=opener(assistant),
+        lesson=lesson,
+        stdin=None,
+        stdout=terminal_stream(),
+        stderr=terminal_stream(),
     )
     assert code == 0 and assistant.settings.home == tmp_path / "MINE"
 
@@ -264,14 +273,16 @@ def test_every_command_speaks_json(run, words):
     assert code == 0 and isinstance(json.loads(out), dict)
 
 
-@pytest.mark.parametrize(("words", "code"), [(["ask"], 2), (["ask", "crash"], 1), (["nosuch.pdf"], 1), (["remove", "x"], 2), ([], 2)])
+@pytest.mark.parametrize(
+    ("words", "code"), [(["ask"], 2), (["ask", "crash"], 1), (["nosuch.pdf"], 1), (["remove", "x"], 2), ([], 2)]
+)
 def test_a_failure_in_json_is_an_object_too(run, words, code):
     exit_code, out, err = run(*words, "--json")
     assert exit_code == code and json.loads(out) == {"error": err.strip()}
 
 
 def test_an_unexpected_error_is_one_sentence_that_names_debug(run):
-    code, out, err = run("ask", "crash")
+    code, _, err = run("ask", "crash")
     assert code == 1 and "boom" in err and "--debug" in err and "Traceback" not in err
     assert "Traceback" in run("ask", "crash", "--debug")[2]
 
@@ -283,7 +294,7 @@ def test_an_error_of_the_learners_is_shown_as_it_is(run):
 def test_interrupted_is_130(run):
     assert run("ask", "interrupt")[0] == 130
     code, out, _ = run("ask", "interrupt", "--json")
-    assert code == 130 and json.loads(out) == {"error": "Interrupted."}
+    assert code == 130 and json.loads(out) == {"error": "Interrupted; what was done is kept."}
 
 
 def test_a_home_that_cannot_be_opened_is_one_sentence(run):
@@ -304,7 +315,13 @@ def test_a_pipe_that_closes_is_left_in_silence():
 
 
 @pytest.mark.parametrize(
-    "env", [{"LANG": "C"}, {"PYTHONIOENCODING": "gbk"}, {"LC_ALL": "POSIX"}, {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}]
+    "env",
+    [
+        {"LANG": "C"},
+        {"PYTHONIOENCODING": "gbk"},
+        {"LC_ALL": "POSIX"},
+        {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"},
+    ],
 )
 def test_old_consoles_survive(env, tmp_path):
     done = program("--home", str(tmp_path), "ask", "😀 检索", env=env)
@@ -400,7 +417,14 @@ def test_an_empty_folder_does_not_stop_the_rest(run, files):
 
 @pytest.mark.parametrize(
     "typed",
-    [r"my\ 笔记\ \(1\).pdf", "'my 笔记 (1).pdf'", '"my 笔记 (1).pdf"', "my 笔记 (1).pdf", "my%20{}%20(1).pdf", "“my 笔记 (1).pdf”"],
+    [
+        r"my\ 笔记\ \(1\).pdf",
+        "'my 笔记 (1).pdf'",
+        '"my 笔记 (1).pdf"',
+        "my 笔记 (1).pdf",
+        "my%20{}%20(1).pdf",
+        "“my 笔记 (1).pdf”",
+    ],
 )
 def test_a_dropped_file_is_understood_however_the_terminal_types_it(files, tmp_path, typed):
     files("my 笔记 (1).pdf")

@@ -265,7 +265,7 @@ def test_a_folder_in_place_of_the_file_is_one_sentence(path):
 
 def test_a_file_that_is_no_database_is_one_sentence(path):
     path.write_bytes(b"not a database, but long enough to be looked at" * 100)
-    with pytest.raises(HomeError, match="is damaged .* restore a copy"):
+    with pytest.raises(HomeError, match=r"is damaged .* restore a copy"):
         Database(path)
 
 

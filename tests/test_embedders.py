@@ -33,7 +33,9 @@ KEY = "sk-test-0123456789"
 FILLER = "The committee met again on Tuesday and discussed the colour of the new curtains at great length. "
 FACT = "The capital of the kingdom of Zembla is the harbour town of Onhava."
 FACT_QUESTION = "What is the capital of Zembla?"
-pytestmark = pytest.mark.filterwarnings("ignore:Accessing the .* attribute", "ignore:Item .* TypedDict")  # LiteLLM's own
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Accessing the .* attribute", "ignore:Item .* TypedDict"
+)  # LiteLLM's own
 
 
 @pytest.fixture(autouse=True)

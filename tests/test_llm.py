@@ -26,7 +26,9 @@ from infrastructure.llm import (
 from infrastructure.settings import Settings
 
 PROJECT = Path(__file__).resolve().parent.parent
-pytestmark = pytest.mark.filterwarnings("ignore:Accessing the .* attribute", "ignore:Item .* TypedDict")  # LiteLLM's own
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Accessing the .* attribute", "ignore:Item .* TypedDict"
+)  # LiteLLM's own
 KEY = "sk-test-0123456789"
 REASONS = {"none", "auth", "quota", "timeout", "refused", "empty", "cut", "network", "other"}
 LONG_TEXT = "a text long enough for several pieces"

@@ -2,6 +2,7 @@
 
 import logging
 import zlib
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NullObject,
 
 from infrastructure.errors import PasswordNeeded
 from study import pdf
-from study.pdf import DEEPEST_OUTLINE, EngineError, OutlineEntry, PypdfFile, quiet_engines
+from study.outline import DEEPEST_OUTLINE, OutlineEntry
+from study.pdf import EngineError, PypdfFile, quiet_engines
 
 THREE = ["first page", "second page", "third page"]
 
@@ -47,7 +49,7 @@ def with_outline(*chain, link_back=False):
         if isinstance(target, int):
             target = ArrayObject([writer.pages[target - 1].indirect_reference, NameObject("/Fit")])
         entries.append(outline_item(writer, title, target))
-    for entry, following in zip(entries, entries[1:], strict=False):
+    for entry, following in pairwise(entries):
         entry.get_object()[NameObject("/Next")] = following
     if link_back:
         entries[-1].get_object()[NameObject("/Next")] = entries[0]
@@ -144,7 +146,10 @@ def test_the_password_never_appears_in_the_message(opened):
 # ---- damage and cost ----
 
 
-@pytest.mark.parametrize("data", [b"%PDF-1.7\n", b"%PDF-1.4\n1 0 obj<<>>endobj\ntrailer<</Root 1 0 R>>", cyclic_pages(make_pdf(THREE))])
+DAMAGED = [b"%PDF-1.7\n", b"%PDF-1.4\n1 0 obj<<>>endobj\ntrailer<</Root 1 0 R>>", cyclic_pages(make_pdf(THREE))]
+
+
+@pytest.mark.parametrize("data", DAMAGED)
 def test_damage_is_always_an_engine_error(opened, data):
     with pytest.raises(EngineError):
         opened(data)

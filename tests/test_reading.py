@@ -10,9 +10,9 @@ from data.make_pdfs import Line, cyclic_pages, make_pdf, pages_without_count, se
 
 from infrastructure.errors import DocumentError, PasswordNeeded
 from infrastructure.language import set_language
-from study import reading
+from study import reading, trouble
 from study.pdf import EngineError
-from study.reading import page_ranges, read_document, read_text
+from study.reading import read_document, read_text
 
 TEXT = "Retrieval finds the passages that fit\nand the model writes an answer."
 
@@ -350,4 +350,4 @@ def test_radicals_are_folded_in_clean_text_of_notes():
 
 
 def test_page_ranges_join_neighbours():
-    assert page_ranges([209, 1, 3, *range(12, 209)]) == "1, 3, 12–209"
+    assert trouble.page_ranges([209, 1, 3, *range(12, 209)]) == "1, 3, 12–209"

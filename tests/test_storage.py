@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from support import HashEmbedder
 
 from infrastructure import storage as storage_module
-from infrastructure.database import Database
 from infrastructure.errors import EmbedderUnavailable, HomeError
 from infrastructure.lesson import StoppedClock
 from infrastructure.storage import Storage, Text, inverse_frequency, scope_token
@@ -122,7 +121,9 @@ def test_adding_nothing_is_nothing(storage):
 
 
 @settings(max_examples=60)
-@given(content=st.text(st.characters(exclude_categories=["Cs"])), scope=st.text(st.characters(exclude_categories=["Cs"])))
+@given(
+    content=st.text(st.characters(exclude_categories=["Cs"])), scope=st.text(st.characters(exclude_categories=["Cs"]))
+)
 def test_any_unicode_comes_back_as_it_was_written(tmp_path_factory, content, scope):
     with Storage(tmp_path_factory.mktemp("home")) as storage:
         storage.add_texts("chunk", [Text("key", scope, content, heading=content)])
@@ -400,7 +401,7 @@ def test_progress_counts_every_vector(storage):
 def test_chroma_finds_what_the_blobs_find(storage):
     contents = [f"word{n % 7} word{n % 11} text{n}" for n in range(60)]
     ids = add(storage, *contents)
-    exact = {text_id: cosine for text_id, cosine in _exact(storage, contents, ids)}
+    exact = dict(_exact(storage, contents, ids))
     settled(storage)
     through_chroma = dict(storage.search_vectors("chunk", embed("word3 word5"), 60))
     assert through_chroma == pytest.approx(exact, abs=1e-5)
@@ -905,12 +906,3 @@ def test_the_log_keeps_what_policy_did(storage):
     row = storage.database.row("SELECT * FROM log")
     assert (row["at"], row["action"]) == ("2026-05-08T09:00:00.000000+00:00", "forgotten")
     assert "低重要性" in row["details"]
-
-
-def test_a_migration_of_the_home_makes_a_backup_first(home, storage):
-    storage.close()
-    steps = (*storage_module.MIGRATIONS, ("next", lambda db: None)) if hasattr(storage_module, "MIGRATIONS") else None
-    from infrastructure.database import MIGRATIONS
-
-    Database(home / "memory.db", migrations=steps or (*MIGRATIONS, ("next", lambda db: None))).close()
-    assert (home / "backups" / "before-next.db").exists()

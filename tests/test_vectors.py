@@ -121,7 +121,9 @@ def test_more_rows_than_are_read_at_once_are_all_there(storage, matrix, monkeypa
 
 
 @settings(max_examples=25)
-@given(st.lists(st.tuples(st.sampled_from(["add", "remove", "replace"]), st.integers(0, 30)), max_size=40), st.randoms())
+@given(
+    st.lists(st.tuples(st.sampled_from(["add", "remove", "replace"]), st.integers(0, 30)), max_size=40), st.randoms()
+)
 def test_whatever_happens_the_matrix_equals_the_table(tmp_path_factory, changes, random):
     with Storage(tmp_path_factory.mktemp("home")) as storage:
         matrix, table = VectorMatrix(storage.database, "chunk"), {}
@@ -133,9 +135,7 @@ def test_whatever_happens_the_matrix_equals_the_table(tmp_path_factory, changes,
                 storage.remove_texts([key])
             elif change == "replace" and table:
                 with storage.transaction() as db:
-                    db.execute(
-                        "REPLACE INTO vectors (id, vector) VALUES (?, ?)", (table[key][0], vector.tobytes())
-                    )
+                    db.execute("REPLACE INTO vectors (id, vector) VALUES (?, ?)", (table[key][0], vector.tobytes()))
                 table[key] = (table[key][0], vector)
             else:
                 table[key] = (storage.add_texts("chunk", [Text(key, "book", "x")], vectors=[vector])[0], vector)
@@ -236,7 +236,9 @@ def test_a_write_that_ended_clears_the_count(home):
 
 @pytest.mark.parametrize("name", ["chroma.sqlite3", "header.bin", "index_metadata.pickle"])
 def test_a_spoiled_file_is_noticed_at_opening_and_a_new_build_works(tmp_path, name):
-    many = np.random.default_rng(3).normal(size=(1500, 8)).astype(np.float32)  # enough that Chroma writes its graph to files
+    many = (
+        np.random.default_rng(3).normal(size=(1500, 8)).astype(np.float32)
+    )  # enough that Chroma writes its graph to files
     with closing(ChromaIndex(tmp_path)) as index:
         index.create("one")
         index.upsert("chunk", range(1500), many)
