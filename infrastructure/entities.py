@@ -24,7 +24,8 @@ _EQUATION = re.compile(
     r"\b([A-Z][A-Za-z0-9]{1,9})\s*[=＝]\s*([A-Z][\w-]*(?: [A-Za-z][\w-]*){0,4}|[\u4e00-\u9fff]{2,12})"
 )
 _DEFINED_EN = re.compile(
-    r"(?:^|[.!?\n]\s*)(?:An?\s|The\s)?([A-Za-z][\w+-]*(?: [\w+-]+){0,3}?) (?:is|are|means|refers to) (?:an?|the|how|when|a kind of)\b"
+    r"(?:^|[.!?\n]\s*)(?:An?\s|The\s)?([A-Za-z][\w+-]*(?: [\w+-]+){0,3}?) "
+    r"(?:is|are|means|refers to) (?:an?|the|how|when|a kind of)\b"
 )
 # Between the terms of an unspaced sentence stand words like these; what remains between them is a term. Single characters
 # that also stand inside words (向量, 对比, 能力, 应用) are left out: cutting there would leave half a term.
@@ -89,14 +90,18 @@ def _last_term(words: str) -> str:
 
 
 _VERBS = {
-    "is": r"是(?:一种|一个)?|\bis an?\b|\bis the\b", "uses": r"使用|采用|利用|\buses?\b", "combines": r"结合|\bcombines?\b",
-    "contains": r"包含|包括|\b(?:contains?|includes?)\b", "supports": r"支持|\bsupports?\b", "depends on": r"基于|依赖|\b(?:based|depends?) on\b",
-}  # fmt: skip
+    "is": r"是(?:一种|一个)?|\bis an?\b|\bis the\b",
+    "uses": r"使用|采用|利用|\buses?\b",
+    "combines": r"结合|\bcombines?\b",
+    "contains": r"包含|包括|\b(?:contains?|includes?)\b",
+    "supports": r"支持|\bsupports?\b",
+    "depends on": r"基于|依赖|\b(?:based|depends?) on\b",
+}
 _PREDICATES = {name: re.compile(pattern, re.I) for name, pattern in _VERBS.items()}
 
 
 def extract_relations(text: str, entities: Sequence[Entity]) -> list[Relation]:
-    """subject–predicate–object where a sentence puts one of a few verbs between two entities, nothing but it and function words."""
+    """subject–predicate–object where a sentence puts one of a few verbs between two entities and little else."""
     relations = []
     for sentence in re.split(r"[。！？；.!?;\n]", text):
         places = sorted(

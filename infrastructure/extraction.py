@@ -5,8 +5,8 @@ cannot meet, across languages, are sentences embedded, and at most six, because 
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from infrastructure.language import language_of
 from infrastructure.ranking import coverage
@@ -15,6 +15,8 @@ from infrastructure.text import content_tokens, fold, sentences, tokens
 EMBEDDED_SENTENCES = 6
 WORDS_MEET = 0.3  # best coverage below this: the words of question and passage do not meet
 SHORTEST = 8  # characters; shorter pieces are headings, numbering or remains of a table
+FIRST_BONUS = 0.05  # for opening a passage, where authors say what it is about; half of it for the second sentence …
+OTHER_LANGUAGE = 0.7  # worth of a sentence that the reader may have to translate
 LONGEST = 400  # characters; longer ones are tables or lost punctuation, cut for the reader
 
 
@@ -35,27 +37,21 @@ def best_sentences(
     *,
     scores: Sequence[float],
     question: str,
+    headings: Sequence[str] = (),
     similarity: Callable[[Sequence[str]], Sequence[float]] | None = None,
 ) -> list[Extract]:
     """For each source its best sentence, best first. scores: each source's own, in [0, 1]. No sources: [].
 
-    weights: the question's words with their rarity. similarity: cosines of some sentences to the question, asked for only
-    where words do not meet.
+    weights: the question's words with their rarity. headings: each source's heading path; a source that begins with its own
+    heading is quoted from behind it. similarity: cosines of some sentences to the question, asked for only where words do
+    not meet.
     """
-    candidates = [
-        Extract(number, start, min(end, start + LONGEST), text[start : min(end, start + LONGEST)], 0.0)
-        for number, text in enumerate(sources)
-        for start, end in sentences(text)
-        if end - start >= SHORTEST
-    ]
-    if not candidates:
-        return []
-    rated = [
-        _rated(c, coverage(weights, set(tokens(c.text))) + _defines(question, c.text), scores[c.source])
-        for c in candidates
-    ]
-    if similarity is not None and max(c.score for c in rated) < WORDS_MEET:
-        rated = _by_meaning(rated, scores, similarity)
+    rated: list[Extract] = []
+    for number, text in enumerate(sources):
+        heading = headings[number] if headings else ""
+        rated += _rate_source(number, text, heading, weights, question, scores[number])
+    if similarity is not None and rated and max(extract.score for extract in rated) < WORDS_MEET:
+        rated = _by_meaning(rated, question, scores, similarity)
     best: dict[int, Extract] = {}
     for extract in rated:
         if extract.source not in best or extract.score > best[extract.source].score:
@@ -63,19 +59,69 @@ def best_sentences(
     return sorted(best.values(), key=lambda extract: (-extract.score, extract.source))
 
 
-def _rated(extract: Extract, score: float, source_score: float) -> Extract:
-    """A good sentence in a good passage: the passage's own score counts for a third. One that begins by pointing at the
-    sentence before it says less by itself."""
-    score *= 0.8 if _POINTS_BACK.match(extract.text) else 1.0
-    return Extract(extract.source, extract.start, extract.end, extract.text, score * (2 + source_score) / 3)
+def _rate_source(
+    number: int, text: str, heading: str, weights: dict[str, float], question: str, source_score: float
+) -> Iterator[Extract]:
+    """Every sentence of a source with its score. A question in the text hands its words on to the sentence after it, which
+    is where the author answers it."""
+    handed_on = 0.0
+    for place, (start, end) in enumerate(_quotable(text, heading)):
+        sentence = text[start:end]
+        own = coverage(weights, set(tokens(sentence)))
+        score = max(own, handed_on) + _defines(question, sentence) + FIRST_BONUS / (1 + place)
+        yield Extract(number, start, end, sentence, score * _fitness(sentence, question, source_score))
+        handed_on = own if _asks(sentence) else 0.0
 
 
-def _by_meaning(rated: Sequence[Extract], scores: Sequence[float], similarity) -> list[Extract]:
-    """The first sentences of the best sources, by cosine; the rest stay below them."""
-    order = sorted(range(len(rated)), key=lambda i: (-scores[rated[i].source], rated[i].source, rated[i].start))
+def _asks(sentence: str) -> bool:
+    return sentence.rstrip("”」'").endswith(("?", "？"))
+
+
+def _quotable(text: str, heading_path: str) -> Iterator[tuple[int, int]]:
+    """Spans of the sentences that may be quoted: not the heading, not a scrap, and no longer than a reader wants."""
+    body = _after_heading(text, heading_path)
+    for start, end in sentences(text[body:]):
+        if end - start >= SHORTEST:
+            yield body + start, body + min(end, start + LONGEST)
+
+
+def _after_heading(text: str, heading_path: str) -> int:
+    """Offset behind the heading lines a text begins with; 0 when it begins with none.
+
+    >>> _after_heading("5.1 Metrics\\nRecall counts.", "5 Evaluation > 5.1 Metrics")
+    12
+    """
+    titles = "".join(tokens(heading_path))
+    offset = 0
+    for line in text.split("\n"):
+        words = "".join(tokens(line.lstrip("# ")))
+        if words and words not in titles:
+            break
+        offset += len(line) + 1
+    return min(offset, len(text))
+
+
+def _fitness(sentence: str, question: str, source_score: float) -> float:
+    """What a sentence is worth as an answer, whatever its words: a good passage's counts for a third more, one in another
+    language, one that points at the sentence before it, or one that asks itself for less."""
+    worth = (2 + source_score) / 3
+    worth *= 1.0 if language_of(sentence) == language_of(question) else OTHER_LANGUAGE
+    worth *= 0.8 if _POINTS_BACK.match(sentence) else 1.0
+    return worth * (0.3 if _asks(sentence) else 1.0)
+
+
+def _by_meaning(rated: Sequence[Extract], question: str, scores: Sequence[float], similarity) -> list[Extract]:
+    """The first sentences of the best sources by cosine, those in the question's language first; the rest stay below."""
+    spoken = language_of(question)
+    order = sorted(rated, key=lambda e: (-scores[e.source], e.source, language_of(e.text) != spoken, e.start))
     chosen = order[:EMBEDDED_SENTENCES]
-    near = dict(zip(chosen, similarity([rated[i].text for i in chosen]), strict=True))
-    return [_rated(e, 1 + near[i], scores[e.source]) if i in near else e for i, e in enumerate(rated)]
+    cosines = dict(zip(((e.source, e.start) for e in chosen), similarity([e.text for e in chosen]), strict=True))
+    return [
+        replace(e, score=(1 + cosines[e.source, e.start]) * _fitness(e.text, question, scores[e.source]))
+        if (e.source, e.start) in cosines
+        else e
+        for e in rated
+    ]
 
 
 _POINTS_BACK = re.compile(
@@ -107,7 +153,3 @@ def support(sentence: str, sources: Sequence[str]) -> float:
     if not words:
         return 1.0
     return max((len(words & set(tokens(source))) / len(words) for source in sources), default=0.0)
-
-
-def speaks_another_language(question: str, sources: Sequence[str]) -> bool:
-    return any(language_of(source) != language_of(question) for source in sources)

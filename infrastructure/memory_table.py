@@ -118,7 +118,8 @@ class MemoryTable:
 
     def row_ids(self, chosen: Filter) -> list[int]:
         where, args = chosen.where(self.memory_type)
-        tables = "memories m" if chosen.session_id is None else "memories m JOIN texts t USING (id)"  # index memories_by_time
+        # Alone, `memories` is read off the index memories_by_time.
+        tables = "memories m" if chosen.session_id is None else "memories m JOIN texts t USING (id)"
         return [row[0] for row in self._db.rows(f"SELECT m.id FROM {tables} WHERE {where}", args)]
 
     def items(self, row_ids: Iterable[int]) -> dict[int, Any]:

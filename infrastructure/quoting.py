@@ -33,6 +33,7 @@ class Quoter:
             weights,
             scores=[result.score for result in results],
             question=question,
+            headings=[result.passage.heading_path for result in results],
             similarity=self._similarity(question) if self.storage.embedder is not None else None,
         )
 

@@ -13,10 +13,14 @@ are absolute, so they decide whether a text is about the question at all.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from infrastructure.language import language_of
 from infrastructure.storage import Storage, inverse_frequency
 from infrastructure.text import content_tokens, is_cjk, tokens
+
+if TYPE_CHECKING:
+    from infrastructure.embedders import Anchors
 
 POOL = 100  # candidates each leg may nominate; whatever stands beside them comes on top
 K1, B = (
@@ -158,14 +162,10 @@ WITH_VECTORS = {
 }
 RELEVANT = 0.5  # below this a text does not answer the question
 
-Anchors = tuple[float, float] | Mapping[str, tuple[float, float]]
 
-
-def anchors_between(anchors: Anchors, question: str, text: str) -> tuple[float, float]:
-    """The pair for a question and a text in these languages; an embedder may have one pair for all, or one for each."""
-    if isinstance(anchors, Mapping):
-        return anchors[question if question == text else "cross"]
-    return anchors
+def anchors_for(anchors: "Anchors", languages: str) -> tuple[float, float]:
+    """The pair for "en", "zh" or "cross"; an embedder may have one pair for all."""
+    return anchors[languages] if isinstance(anchors, Mapping) else anchors
 
 
 def rescaled(cosine: float, anchors: tuple[float, float]) -> float:
@@ -178,10 +178,19 @@ def rescaled(cosine: float, anchors: tuple[float, float]) -> float:
     return round((cosine - unrelated) / (matching - unrelated), 9)
 
 
-def language_of_words(counts: Mapping[str, int]) -> str:
-    """ "zh" when most words of an indexed text are unspaced ones; each character is counted about twice there."""
-    unspaced = sum(number for token, number in counts.items() if is_cjk(token[0]))
-    return "zh" if unspaced > 2 * (sum(counts.values()) - unspaced) else "en"
+SPEAKS = {
+    "en": 0.4,
+    "zh": 0.15,
+}  # share of a language that makes a text speak it; Chinese texts are full of Latin terms
+
+
+def speaks(counts: Mapping[str, int], language: str) -> bool:
+    """Whether an indexed text is (also) in this language; each unspaced character was counted about twice there."""
+    unspaced = sum(number for token, number in counts.items() if is_cjk(token[0])) / 2
+    spaced = sum(counts.values()) - 2 * unspaced
+    total = unspaced + spaced
+    share = (unspaced if language == "zh" else spaced) / total if total else 0.0
+    return share >= SPEAKS[language]
 
 
 def coverage(weights: dict[str, float], words: set[str]) -> float:
@@ -363,8 +372,8 @@ def _judge(storage: Storage, shelf: str, query: str, candidates, vector, counts,
         if cosine is None or anchors is None:
             relevance = WORDS_ONLY[asked].relevance(0.0, covered)
         else:
-            spoken = language_of_words(own)
-            calibration = WITH_VECTORS[asked if asked == spoken else "cross"]
-            relevance = calibration.relevance(rescaled(cosine, anchors_between(anchors, asked, spoken)), covered)
+            languages = asked if speaks(own, asked) else "cross"
+            cosine01 = rescaled(cosine, anchors_for(anchors, languages))
+            relevance = WITH_VECTORS[languages].relevance(cosine01, covered)
         if relevance >= candidate.relevance:
             candidate.cosine, candidate.coverage, candidate.relevance = cosine, covered, relevance

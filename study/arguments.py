@@ -63,7 +63,7 @@ def parse(command: Command, words: Sequence[str], *, in_session: bool = False) -
     parser = _parser(command, in_session=in_session)
     args, unknown = parser.parse_known_intermixed_args(words)
     if unknown:
-        parser.refuse_option(unknown[0])
+        parser.refuse(unknown[0])
     for name, value in vars(args).items():
         if isinstance(value, list):
             setattr(args, name, [word.removeprefix("\0") if word[:1] == "\0" else word for word in value])
@@ -104,7 +104,10 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> None:
         raise UsageError(_sentence(message) + self._next_step())
 
-    def refuse_option(self, word: str) -> None:
+    def refuse(self, word: str) -> None:
+        """A word that has no place: an option nobody knows, or one argument too many."""
+        if not word.startswith("-"):
+            raise UsageError(tr(f"{word} is too much here", f"多了 {word}") + self._next_step())
         name = word.split("=")[0]
         near = nearest(name, (option for action in self._actions for option in action.option_strings))
         told = tr(f"There is no option {name}", f"没有选项 {name}")

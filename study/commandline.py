@@ -18,9 +18,9 @@ from infrastructure.errors import DocumentError, StudyError, UsageError
 from infrastructure.language import set_language, tr
 from infrastructure.settings import Settings, choose_language
 from study.arguments import CHAT, ShowText, first_word, given, help_for, parse
-from study.commands import COMMANDS, Command, names, nearest
+from study.commands import COMMANDS, Command, load_files, names, nearest
 from study.desk import PROGRAM, Desk, Lesson
-from study.paths import local_path
+from study.paths import exists, expand
 
 OpenAssistant = Callable[[Settings], AbstractContextManager[Any]]
 INTERRUPTED = 130
@@ -38,7 +38,7 @@ def run(
 ) -> int:
     """Do what the words say; the exit code. argv is without the program's name, None: this process's own."""
     argv = list(sys.argv[1:] if argv is None else argv)
-    options = argv[: argv.index("--")] if "--" in argv else argv
+    options = argv[: [*argv, "--"].index("--")]
     screen = Screen(stdout, stderr, color=False if "--no-color" in options else None, json="--json" in options)
     desk = Desk(screen, lesson, sys.stdin if stdin is None else stdin, debug="--debug" in options)
     try:
@@ -120,7 +120,7 @@ def _read(desk: Desk, argv: Sequence[str]) -> tuple[Command, Namespace]:
 def _check_files(words: Sequence[str]) -> None:
     """A word in the place of a file that is no file: a command misspelt, a question, or a file that is not there."""
     for word in words:
-        if local_path(word).exists() or any(char in word for char in "*["):
+        if exists(word) or any(char in word for char in "*["):
             continue
         if "." not in word and not any(sep in word for sep in "/\\"):
             raise _no_such_word(word)
@@ -163,8 +163,6 @@ def _session(desk: Desk, files: Sequence[str], open_assistant: OpenAssistant) ->
     if desk.screen.json_only:
         example = f'{PROGRAM} ask "…" --json'
         raise UsageError(tr(f"--json goes with a command: {example}", f"--json 要和命令一起用：{example}"))
-    from study.commands import load_files
-    from study.paths import expand
     from study.terminal import Session
 
     paths = expand(files)

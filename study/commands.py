@@ -218,9 +218,15 @@ def help_(desk: Desk, args: Namespace) -> int:
 def language(desk: Desk, args: Namespace) -> int:
     from dataclasses import replace
 
-    desk.settings = replace(desk.settings, language=args.language)
+    sources = {**desk.settings.sources, "language": "/lang"}
+    desk.settings = replace(desk.settings, language=args.language, sources=sources)
     set_language(args.language)
     desk.show(tr("The screen speaks English now.", "界面已切换为中文。"))
+    return 0
+
+
+def settings(desk: Desk, args: Namespace) -> int:
+    desk.show_long(desk.views.settings(desk.settings.explain()))
     return 0
 
 
@@ -303,6 +309,7 @@ COMMANDS = (
         "remove notes.pdf",
     ),
     Command("lesson", ("The guided lesson, in a temporary folder", "引导课程，在临时文件夹中进行"), lesson, opens_home=False),
+    Command("settings", ("What is set, and where it was set", "当前设置及其来源"), settings, where="session", opens_home=False),
     Command(
         "lang", ("Language of the screen", "界面语言"), language,
         (Argument("language", ("en or zh", "en 或 zh"), {"type": language_code, "metavar": "en|zh"}, "language"),),

@@ -146,6 +146,8 @@ class Desk:
         with self._stream() as flow:
             answer = self.assistant.ask(question, on_text=flow and flow.feed, **options)
         if answer.note:
+            if flow and flow.text:
+                self.show("")
             self.note(answer.note, "dim")
         if self.screen.json_only:
             self.screen.json(answer.to_json())

@@ -83,7 +83,7 @@ def noise(text: str) -> int:
 _NOT_IN_WORDS = ".,;:!?()[]\"'“”‘’…"
 
 
-def compounds(pages: Iterable[str]) -> set[str]:
+def hyphenated_words(pages: Iterable[str]) -> set[str]:
     """Words this document writes with a hyphen in the middle of a line: they keep it when a line ends there."""
     return {
         word.strip(_NOT_IN_WORDS).lower() for page in pages if "-" in page for word in page.split() if "-" in word[1:-1]
@@ -135,7 +135,6 @@ _INSIDE = re.compile(
 )
 _WIDE = re.compile("[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6]")
 _RADICALS = re.compile("[\u2e80-\u2fd5戶靑]")
-_BLANKS = " \t\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 
 
 class Line(NamedTuple):
@@ -202,18 +201,18 @@ def _kept_lines(folded: str, dropped: Collection[int]) -> list[Line]:
     lines: list[Line] = []
     gap = False
     for number, (offset, whole) in enumerate(page_lines(folded)):
-        text = whole.strip(_BLANKS)
+        text = whole.strip()
         if not text:
             gap = True
             continue
         if number in dropped:
             continue
-        indent = len(whole) - len(whole.lstrip(_BLANKS))
+        indent = len(whole) - len(whole.lstrip()) if whole[0].isspace() else 0
         if lines and not gap and text == lines[-1].text and _letters(text) >= 4:
             continue  # fake bold: the same line drawn twice
         for piece, (start, end) in enumerate(_printed_once(text)):
             start, end = start + offset + indent, end + offset + indent
-            lines.append(Line(start, end, folded[start:end], indent, whole[-1] in _BLANKS, gap, piece > 0))
+            lines.append(Line(start, end, folded[start:end], indent, whole[-1].isspace(), gap, piece > 0))
             gap = False
     return lines
 

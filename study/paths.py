@@ -100,14 +100,14 @@ def expand(words: Sequence[str]) -> list[Path | DocumentError]:
 
 def _as_paths(words: Sequence[str]) -> Sequence[str]:
     """The words, or the one path with spaces that they are together, or what a shell would have made of them."""
-    if all(_GLOB.search(word) or _exists(word) for word in words):
+    if all(_GLOB.search(word) or exists(word) for word in words):
         return words
     whole = text_of(words)
-    if _exists(whole):
+    if exists(whole):
         return [whole]
     for split in (_shell_words, _comma_words):
         parts = split(_as_typed(words))
-        if parts and all(map(_exists, parts)):
+        if parts and all(map(exists, parts)):
             return parts
     return words
 
@@ -117,13 +117,14 @@ def dropped(text: str) -> list[str]:
     if not re.search(r"[./\\]", text):
         return []
     paths = _as_paths(split_words(text))
-    return list(paths) if paths and all(_exists(path) and local_path(path).is_file() for path in paths) else []
+    return list(paths) if paths and all(exists(path) and local_path(path).is_file() for path in paths) else []
 
 
-def _exists(text: str) -> bool:
+def exists(text: str) -> bool:
+    """Is there such a file or folder? A text that cannot be a name is none."""
     try:
         return local_path(text).exists()
-    except (OSError, ValueError):  # a long question is no file name
+    except (OSError, ValueError):
         return False
 
 

@@ -1,6 +1,7 @@
 """The line editor of the session: history, completion, pasted text as one message. Only a terminal gets it."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
@@ -47,6 +48,23 @@ class LineEditor:
         return self._session.prompt(
             [("bold", PROMPT)], rprompt=self._indexing, refresh_interval=REFRESH_SECONDS if busy else 0
         )
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """What is typed meanwhile is not echoed into the answer; it shows at the next prompt. Ctrl-C still interrupts."""
+        try:
+            import termios
+        except ImportError:  # Windows
+            yield
+            return
+        terminal = self._desk.stdin.fileno()
+        before = termios.tcgetattr(terminal)
+        silent = [*before[:3], before[3] & ~termios.ECHO, *before[4:]]
+        termios.tcsetattr(terminal, termios.TCSADRAIN, silent)
+        try:
+            yield
+        finally:
+            termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 
     def _indexing(self) -> list[tuple[str, str]]:
         """At the right edge while a worker is busy; gone from the line that is sent."""

@@ -20,7 +20,7 @@ from infrastructure.text import fold_radicals, repair
 from study import trouble
 from study.filekind import foreign_kind, is_pdf
 from study.outline import Heading, OutlineEntry, heading_paths, locate_headings
-from study.pagetext import Offsets, RawText, bare, clean_page, compounds, noise, raw_pages, raw_slice
+from study.pagetext import Offsets, RawText, bare, clean_page, hyphenated_words, noise, raw_pages, raw_slice
 from study.pdf import ENGINES, EngineError, PdfFile, quiet_engines
 from study.plaintext import decode, markdown_headings
 from study.readability import DOUBTFUL, UNREADABLE, readability
@@ -290,7 +290,7 @@ def _clean_pages(
     dropped: Sequence[set[int]],
     titles: Mapping[int, Sequence[str]],
 ) -> list[Page]:
-    hyphenated = compounds(raw.text for raw in raws)
+    hyphenated = hyphenated_words(raw.text for raw in raws)
     pages = []
     for place, (raw, gaps) in enumerate(raws):
         clean, offsets = "", ()

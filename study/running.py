@@ -60,7 +60,7 @@ def running_lines(
     for mask, edges in found.items():
         if len(edges) < 2:
             continue
-        repeated = [edge for edge in edges if _repeats(edge, edges, mask, len(pages))]
+        repeated = [edge for place, edge in enumerate(edges) if _repeats(place, edges, mask, len(pages))]
         if not repeated:
             continue
         counted = any(edge.numbers != repeated[0].numbers for edge in repeated)
@@ -80,9 +80,7 @@ def running_lines(
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W_]")  # rules and ornaments are no lines
 _ROMAN = re.compile(r"(?:^|(?<=[\s.·|-]))(?=[ivxlc])(?:x[cl]|l?x{0,3})(?:i[xv]|v?i{0,3})$", re.IGNORECASE)
-_PAGE_NUMBER = re.compile(
-    r"[\W_]*(?:(?:page|p\.|pg\.?|seite|第|共)?[\W_]*#[\W_]*(?:页|頁|of|/|von|共|第)?[\W_]*)+", re.IGNORECASE
-)
+_PAGE_WORDS = frozenset(["page", "pages", "p", "pp", "pg", "of", "seite", "von", "第", "共", "页", "頁"])
 _BATES = re.compile(r"[A-Z]{2,}[-_ ]?#")
 _COUNTED_HEADING = re.compile(
     r"(?:chapter|section|part|lecture|lesson|unit|week|day|step|topic|question|exercise|appendix|figure|table|slide|kapitel)"
@@ -124,22 +122,32 @@ def _roman_value(numeral: str) -> int:
     return sum(-value if value < max(values[at:]) else value for at, value in enumerate(values))
 
 
-def _repeats(edge: Edge, edges: Sequence[Edge], mask: str, page_count: int) -> bool:
+def _repeats(place: int, edges: Sequence[Edge], mask: str, page_count: int) -> bool:
+    """Do near pages confirm edges[place]? edges: all lines with that mask, in page order."""
+    edge = edges[place]
     worded = sum(map(str.isalpha, mask)) >= 2
     if page_count == 2 and edge.depth:
         return False  # two pages are little evidence: only their very first and last lines
     same, counting = {edge.page}, {edge.page}
-    for other in edges:
+    for other in edges[max(0, place - 2 * NEAR) : place + 2 * NEAR + 1]:
         distance = other.page - edge.page
-        if 0 < abs(distance) <= NEAR:
-            steps = {after - before for before, after in zip(edge.numbers, other.numbers, strict=True)} - {0}
-            if not steps and worded:
+        if not distance or abs(distance) > NEAR:
+            continue
+        if other.numbers == edge.numbers:
+            if worded:
                 same.add(other.page)
-            elif steps == {distance}:
-                counting.add(other.page)
+        elif {after - before for before, after in zip(edge.numbers, other.numbers, strict=True)} - {0} == {distance}:
+            counting.add(other.page)
     needed = min(3, page_count)
-    needed_counting = 2 if _PAGE_NUMBER.fullmatch(mask) else needed
-    return len(same) >= needed or len(counting) >= needed_counting
+    return len(same) >= needed or len(counting) >= (2 if _is_page_number(mask) else needed)
+
+
+def _is_page_number(mask: str) -> bool:
+    """
+    >>> _is_page_number("- # -"), _is_page_number("第 # 页 共 # 页"), _is_page_number("Chapter #")
+    (True, True, False)
+    """
+    return "#" in mask and _PAGE_WORDS.issuperset(re.sub(r"[\W_]+", " ", mask).lower().split())
 
 
 def _outermost(running: Sequence[Edge], page_count: int) -> list[set[int]]:
@@ -179,7 +187,7 @@ class _Look:
 
 def _is_heading_series(mask: str, running: Sequence[Edge], look: _Look) -> bool:
     """Chapter 1, Chapter 2 … at the top of page after page."""
-    if _PAGE_NUMBER.fullmatch(mask):
+    if _is_page_number(mask):
         return False
     if mask.count("#") > 1:
         return False
@@ -230,5 +238,5 @@ def _remaining(raw: str, dropped: Collection[int]) -> bool:
 
 def _is_number_stamp(line: str) -> bool:
     mask, _ = _mask(line)
-    return bool(_PAGE_NUMBER.fullmatch(mask) or _BATES.fullmatch(mask))
+    return _is_page_number(mask) or _BATES.fullmatch(mask) is not None
 

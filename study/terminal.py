@@ -6,6 +6,7 @@ Lines come from prompt_toolkit in a terminal and from a plain reader everywhere 
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import BinaryIO, NamedTuple, Protocol, TextIO
 
 from infrastructure.language import tr
@@ -24,6 +25,9 @@ class Reader(Protocol):
     is_terminal: bool
 
     def read(self) -> str: ...
+
+    def busy(self) -> AbstractContextManager[None]:
+        """Around whatever a line started."""
 
 
 # ---- The session ----
@@ -62,7 +66,8 @@ class Session:
     def _handle(self, text: str) -> None:
         """One line. Ctrl-C in a terminal ends what it started, not the session."""
         try:
-            self.desk.attempt(lambda: self._do(text))
+            with self.reader.busy():
+                self.desk.attempt(lambda: self._do(text))
         except KeyboardInterrupt:
             if not self.reader.is_terminal:
                 raise
@@ -179,15 +184,16 @@ def _complete_argument(command: Command, text: str, desk: Desk) -> Iterator[Offe
     for kind in {argument.completes for argument in command.arguments if not argument.is_option}:
         if kind == "path":
             yield from (Offer(*found) for found in complete_path(text))
-        for choice in _choices(kind, desk):
+        for choice in _choices(kind, desk, text):
             if fold(choice).startswith(fold(text)):
                 yield Offer(choice, -len(text), choice)
 
 
-def _choices(kind: str, desk: Desk) -> Sequence[str]:
+def _choices(kind: str, desk: Desk, text: str) -> Sequence[str]:
     match kind:
         case "document":
-            return [info.name for info in desk.assistant.documents()]
+            infos = desk.assistant.documents()
+            return [info.name for info in infos] + [info.document_id for info in infos if text]
         case "command":
             return [command.name for command in COMMANDS]
         case "language":
@@ -228,6 +234,9 @@ class PlainReader:
         if not line:
             raise EOFError
         return line.rstrip("\r\n")
+
+    def busy(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def _decoded(self, line: bytes) -> str:
         """UTF-8 if it can be, whatever the console speaks: that is what files are written in."""

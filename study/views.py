@@ -337,38 +337,53 @@ def stats(numbers: Mapping[str, Any]) -> Table:
     return grid
 
 
-def _stat_rows(numbers: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    def of(name: str) -> int:
-        return numbers.get(name) or 0
-
-    def kind(name: str) -> int:
-        return (numbers.get(name) or {}).get("count", 0)
-
-    yield (
-        tr("Documents", "资料"),
-        tr(f"{of('documents')} ({_count(of('chunks'), 'passage')})", f"{of('documents')} 份（{of('chunks')} 个段落）"),
+def _stat_rows(numbers: Mapping[str, Any]) -> list[tuple[str, str]]:
+    documents, chunks, questions, answered, sessions = (
+        numbers.get(name, 0) for name in ("documents", "chunks", "questions", "answered", "sessions")
     )
-    yield (
-        tr("Questions", "提问"),
-        tr(
-            f"{of('questions')} in {_count(of('sessions'), 'session')}, {of('answered')} answered from what you have",
-            f"{of('questions')} 次，{of('sessions')} 个会话，其中 {of('answered')} 次有据可答",
+    asked = tr(
+        f"{questions} in {_count(sessions, 'session')}, {answered} answered from what you have",
+        f"{questions} 次，{sessions} 个会话，其中 {answered} 次有据可答",
+    )
+    quoting = tr("quoted from your documents (no language model set)", "引用资料原文（未设置语言模型）")
+    return [
+        (
+            tr("Documents", "资料"),
+            tr(f"{documents} ({_count(chunks, 'passage')})", f"{documents} 份（{chunks} 个段落）"),
         ),
+        (tr("Questions", "提问"), asked),
+        (tr("Notes", "笔记"), str(numbers.get("notes", 0))),
+        (tr("Memories", "记忆"), _memories(numbers)),
+        (tr("Search", "检索"), numbers.get("embedder") or tr("by words only", "仅按词检索")),
+        (tr("Answers", "回答"), numbers.get("llm") or quoting),
+    ]
+
+
+def _memories(numbers: Mapping[str, Any]) -> str:
+    working, episodic, semantic = (
+        numbers.get(kind, {}).get("count", 0) for kind in ("working", "episodic", "semantic")
     )
-    yield tr("Notes", "笔记"), str(of("notes"))
-    yield (
-        tr("Memories", "记忆"),
-        tr(
-            f"{kind('working')} working, {kind('episodic')} episodic, {kind('semantic')} semantic",
-            f"工作记忆 {kind('working')} 条，情景记忆 {kind('episodic')} 条，语义记忆 {kind('semantic')} 条",
-        ),
+    return tr(
+        f"{working} working, {episodic} episodic, {semantic} semantic",
+        f"工作记忆 {working} 条，情景记忆 {episodic} 条，语义记忆 {semantic} 条",
     )
-    yield tr("Search", "检索"), numbers.get("embedder") or tr("by words only", "仅按词检索")
-    yield (
-        tr("Answers", "回答"),
-        numbers.get("llm")
-        or tr("quoted from your documents (no language model set)", "引用资料原文（未设置语言模型）"),
+
+
+def settings(lines: Iterable[Any]) -> Table:
+    """(name, value, source) of every setting; values that are secret come masked."""
+    sources = {
+        "flag": tr("command line", "命令行"),
+        "environment": tr("environment", "环境变量"),
+        ".env": ".env",
+        "default": tr("default", "默认"),
+    }
+    table = _table(
+        (tr("Setting", "设置"), {"no_wrap": True}), (tr("Value", "值"), {"overflow": "fold"}), (tr("From", "来源"), {})
     )
+    for setting in lines:
+        source = sources.get(setting.source, setting.source)
+        table.add_row(line(setting.name), line(setting.value or "–"), line((source, "dim")))
+    return table
 
 
 # ---- Screens ----

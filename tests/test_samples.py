@@ -64,10 +64,10 @@ def test_the_running_head_and_the_page_numbers_are_not_searched(guide, make_guid
 @pytest.mark.parametrize(
     ("passage", "heading"),
     [
-        ("RAG 系统怎么评估？把检索和生成两步分开看", "5.1"),
+        ("评估 RAG 系统主要看三个指标", "5.1"),
         ("做实验时，先看 Recall。", "5.2"),
-        ("Faithfulness 和 Recall 冲突时怎么取舍？", "5.3"),
-        ("怎么优化？先看失败样本", "5.4"),
+        ("两者冲突时，取舍的办法是把两步分开", "5.3"),
+        ("优化 RAG 系统要从失败样本入手", "5.4"),
         ("HyDE stands for hypothetical document embeddings.", "4.3"),
     ],
 )

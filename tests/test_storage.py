@@ -38,14 +38,18 @@ def add(storage, *contents, shelf="chunk", scope="book", **options):
 def by_words(storage, query, shelf="chunk", **options):
     """What the words find, as contents, best first."""
     found = [text_id for text_id, _ in storage.search_words(shelf, tokens(query), 10, **options)]
-    texts = storage.texts(found)
-    return [texts[text_id].content for text_id in found]
+    return contents_of(storage, found)
+
+
+def contents_of(storage, ids):
+    """Contents in the order of the ids; another thread may have removed some meanwhile."""
+    texts = storage.texts(ids)
+    return [texts[text_id].content for text_id in ids if text_id in texts]
 
 
 def by_vector(storage, query, shelf="chunk", **options):
     found = [text_id for text_id, cosine in storage.search_vectors(shelf, embed(query), 10, **options) if cosine > 0.3]
-    texts = storage.texts(found)
-    return [texts[text_id].content for text_id in found if text_id in texts]
+    return contents_of(storage, found)
 
 
 def embed(text, dimension=64):
@@ -134,6 +138,7 @@ def test_any_unicode_comes_back_as_it_was_written(tmp_path_factory, content, sco
 
 def test_replacing_a_text_replaces_its_words_and_vector(storage):
     add(storage, "red apple", vectors=[embed("red apple")])
+    assert by_vector(storage, "red apple") == ["red apple"]
     storage.replace_text("red apple", "green pear")
     assert (by_words(storage, "apple"), by_words(storage, "pear")) == ([], ["green pear"])
     assert by_vector(storage, "red apple") == []
@@ -360,10 +365,12 @@ def test_a_text_moved_meanwhile_gets_its_vector_on_the_new_shelf(embedding):
     assert settled(storage) == 1
 
 
-def test_vectors_of_the_old_embedder_that_come_too_late_are_dropped(embedding):
+def test_switching_the_embedder_waits_for_the_batch_and_drops_its_vectors(embedding):
     storage, finish = embedding
     switch = threading.Thread(target=storage.switch_embedder, args=(HashEmbedder(32),))
     switch.start()
+    switch.join(0.1)
+    assert storage.recorded_embedder == "hash-64"
     finish()
     switch.join(10)
     storage.settle()

@@ -188,6 +188,17 @@ def test_help_in_the_session(session):
     assert "--home" not in out and "界面已切换为中文" in out and "向资料提问" in out
 
 
+def test_settings_show_what_is_in_force_and_where_it_came_from(session):
+    out = session("/lang zh\n/lang en\n/settings\n")[1]
+    rows = {
+        row.split()[0]: row.split()[1:]
+        for row in out.splitlines()
+        if row.startswith(("MEMORY_HOME", "STUDY_LANG", "LLM_MODEL"))
+    }
+    assert rows["MEMORY_HOME"][1:] == ["command", "line"] and rows["STUDY_LANG"] == ["en", "/lang"]
+    assert rows["LLM_MODEL"] == ["–", "default"]
+
+
 # ---- Completion ----
 
 
@@ -223,6 +234,7 @@ def test_tab_completes_document_names(offers, assistant):
     Path("my notes.pdf").touch()
     assistant.load_document(Path("my notes.pdf"), progress=lambda page, total: None)
     assert offers("/remove ") == ["my notes.pdf"] and offers("/remove my n") == ["my notes.pdf"]
+    assert offers("/remove id-") == ["id-my notes.pdf"]
 
 
 # ---- Streaming ----
@@ -284,7 +296,7 @@ def terminal(tmp_path):
         }
         child = pexpect.spawn(
             sys.executable, [str(FAKE), "--home", str(tmp_path / "home"), *words],
-            env={**env, **environment}, encoding="utf-8", dimensions=(24, columns), timeout=10,
+            env={**env, **environment}, encoding="utf-8", dimensions=(24, columns), timeout=30,
         )  # fmt: skip
         children.append(child)
         child.logfile_read = io.StringIO()
@@ -328,6 +340,19 @@ def test_ctrl_c_stops_an_answer_and_keeps_it(terminal):
     child.expect_exact("You asked: next")
 
 
+def test_what_is_typed_during_an_answer_is_not_mixed_into_it(terminal):
+    child = terminal()
+    send(child, "slow")
+    child.expect_exact("word5")
+    send(child, "zebra")
+    child.expect_exact("word40")
+    child.send(CTRL_C)
+    child.expect_exact("Stopped.")
+    assert "zebra" not in child.logfile_read.getvalue() and "^C" not in child.logfile_read.getvalue()
+    send(child, "shown again")
+    child.expect_exact("shown again")
+
+
 def test_the_first_idle_ctrl_c_says_how_to_leave_and_the_second_leaves(terminal):
     child = terminal()
     child.send(CTRL_C)
@@ -351,7 +376,7 @@ def test_ctrl_c_clears_a_line_that_was_begun(terminal):
 def test_a_one_shot_command_that_is_interrupted_ends_with_130(terminal):
     child = pexpect.spawn(
         sys.executable, [str(FAKE), "--home", str(Path("home").absolute()), "ask", "slow"],
-        env={"PATH": "/usr/bin", "TERM": "xterm", "LANG": "C.UTF-8"}, encoding="utf-8", timeout=10,
+        env={"PATH": "/usr/bin", "TERM": "xterm", "LANG": "C.UTF-8"}, encoding="utf-8", timeout=30,
     )  # fmt: skip
     child.expect_exact("word5")
     child.sendintr()

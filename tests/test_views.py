@@ -11,6 +11,7 @@ from infrastructure.answers import Answer, MemoryUse, Receipt
 from infrastructure.console import Screen
 from infrastructure.language import set_language
 from infrastructure.library import DocumentInfo
+from infrastructure.settings import Setting
 from study import views
 
 LONG_HEADING = "第五章 检索增强系统的评估，方法与指标 > 5.3 Faithfulness against recall，二者冲突时怎么取舍"
@@ -59,6 +60,12 @@ def everything() -> list:
         ),
         views.review(review),
         views.stats(numbers),
+        views.settings(
+            [
+                Setting("EMBEDDING_MODEL", "intfloat/multilingual-e5-small", "environment"),
+                Setting("LLM_MODEL", "", "default"),
+            ]
+        ),
         views.first_run("/load samples/guide.pdf", has_model=False, home="/home/li/study/memory_db"),
         views.welcome_back(numbers, "那我这个实验应该先看哪个指标？"),
         views.command_list([("/load PATH...", "加载文件、文件夹或 *.pdf 这样的通配符，可以一次加载多个文件")]),
