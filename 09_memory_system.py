@@ -94,6 +94,12 @@ class MemoryItem:
         """Equal for items that may make the same statement. Worked out once: to change the content, `replace` the item."""
         return fingerprint(self.content)
 
+    @property
+    def heading(self) -> str:
+        """What the memory is about, if somebody said so: it is searched with the text, as a chunk's heading path is."""
+        concept = str(self.metadata.get("concept") or "")
+        return "" if concept == "general" else concept
+
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "MemoryItem":
         """The inverse of `to_row`, for a row of `texts` joined with `memories`."""

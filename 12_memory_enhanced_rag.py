@@ -316,11 +316,16 @@ class MemoryRAG:
             history=as_data(self.working.get_context_summary(HISTORY_TOKENS, session_id=self.session_id)),
             question=as_data(question),
         )
-        pieces = []
-        for piece in self.llm.stream(prompt):
-            pieces.append(piece)
-            if on_text is not None:
-                on_text(piece)
+        pieces: list[str] = []
+        try:
+            for piece in self.llm.stream(prompt):
+                pieces.append(piece)
+                if on_text is not None:
+                    on_text(piece)
+        except KeyboardInterrupt:  # the learner has read enough: what was said stays in the transcript, nowhere else
+            answer.answer, answer.mode, answer.trace["noted"] = "".join(pieces), "llm", True
+            self._write_down(answer)
+            raise
         text, checks = check_citations("".join(pieces).strip(), [source.text for source in sources])
         answer.answer, answer.mode = text, "llm"
         answer.citations = [

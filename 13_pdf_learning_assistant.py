@@ -15,6 +15,7 @@ Article: §6 the application; §6.1 chunks along the structure; §6.2 notes; §6
 """
 
 import sys
+import threading
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -193,6 +194,7 @@ class Section:
     heading_path: str
     page: int
     touched: bool
+    page_label: str | None = None
 
 
 @dataclass(frozen=True)
@@ -391,13 +393,15 @@ class PDFLearningAssistant:
         asked = self._asked_about(topic)
         opened = {(c["document_id"], c["page"]) for turn in asked for c in turn.trace.get("sources", [])}
         found = self._rag.retriever.search(topic, top_k=8, use_mqe=False, use_hyde=False, min_relevance=0.5)
-        sections = [
-            Section(p.document, p.heading_path, p.page_start, (p.document_id, p.page_start) in opened)
-            for p in (result.passage for result in found)
-        ]
+        sections = [self._section(result.passage, opened) for result in found]
         noted = [item for item in items if item.metadata.get("note_type")]
         known = [item for item in items if not item.metadata.get("note_type")]
         return Review(topic, asked, noted, known, sections, self._next_step(topic, asked, noted, sections))
+
+    def _section(self, passage, opened: set[tuple[str, int]]) -> Section:
+        page = self.library.page(passage.document_id, passage.page_start)
+        touched = (passage.document_id, passage.page_start) in opened
+        return Section(passage.document, passage.heading_path, passage.page_start, touched, page and page.label)
 
     def _asked_about(self, topic: str) -> list:
         """Turns whose question, or what it leaned on, has the topic's words, or whose event is about it."""
@@ -414,9 +418,8 @@ class PDFLearningAssistant:
     def _next_step(topic: str, asked: Sequence, noted: Sequence, sections: Sequence[Section]) -> str:
         unopened = next((section for section in sections if not section.touched), None)
         if unopened is not None:
-            place = f"{unopened.document}, p. {unopened.page}" + (
-                f" ({unopened.heading_path})" if unopened.heading_path else ""
-            )
+            place = f"{unopened.document}, p. {unopened.page_label or unopened.page}"
+            place += f" ({unopened.heading_path})" if unopened.heading_path else ""
             return tr(
                 f"Read {place}: no answer of yours has stood on it yet.", f"可以读 {place}：你还没有用到过这一页。"
             )
@@ -452,6 +455,12 @@ class PDFLearningAssistant:
         notes = sum(1 for item in self._rag.semantic.list(limit=-1) if item.metadata.get("note_type"))
         return {**self._rag.get_stats(), "notes": notes, "session_id": self.session_id}
 
+    def warm_up(self) -> None:
+        """For a session: make vectors in the background, and import there what the first questions would wait for."""
+        self.storage.start_worker()
+        slow = ["sklearn.feature_extraction.text", *(["litellm"] if self._rag.llm is not None else [])]
+        threading.Thread(target=lambda: [import_module(name) for name in slow], name="imports", daemon=True).start()
+
     def close(self) -> None:
         """Finish the few vectors a conversation owes, so that the next start finds nothing to do; big loads stay marked."""
         self._rag.close()
@@ -480,29 +489,39 @@ def open_assistant(settings: "Settings") -> Iterator[PDFLearningAssistant]:
 
 # ---- lesson ----
 
+SAMPLE = Path(__file__).resolve().parent / "samples" / "memory_rag_guide.pdf"
+DIALOGUE = ("RAG 系统怎么评估？", "那我这个实验应该先看哪个指标？", "刚才说的 Faithfulness 和 Recall 冲突时怎么取舍？")
+
 
 def lesson(home: Path) -> Iterator[Any]:
-    """A study session on the sample guide, as renderables, in the given (temporary) folder."""
+    """A study session on the sample guide, as renderables, in the given (temporary) folder. Vectors are left for later: a
+    document can be asked about as soon as its words are in."""
+    from infrastructure.lesson import heading, try_it
     from infrastructure.settings import Settings
     from study import views
 
-    sample = Path(__file__).parent / "samples" / "memory_rag_guide.pdf"
-    with open_assistant(Settings.load({"home": home})) as assistant:
-        yield tr("1. Load a document.", "1. 加载资料。")
-        yield views.load_report(assistant.load_document(sample))
-        yield tr(
-            "2. A dialogue: the second and third question lean on the first.", "2. 三轮对话：后两问要靠前文才说得通。"
-        )
-        for question in (
-            "RAG 系统怎么评估？",
-            "那我这个实验应该先看哪个指标？",
-            "刚才说的 Faithfulness 和 Recall 冲突时怎么取舍？",
-        ):
+    with open_assistant(Settings.load({"home": home, "embedder": "none"})) as assistant:
+        yield heading(tr("1. Load a document", "1. 加载资料"))
+        yield views.load_report(assistant.load_document(SAMPLE))
+        yield heading(tr("2. A dialogue that leans on itself", "2. 要靠前文才说得通的对话"))
+        for question in DIALOGUE:
+            yield heading(f"> {question}")
             yield views.answer(assistant.ask(question))
-        yield tr("3. A note of my own, and a review of what I did.", "3. 写一条自己的笔记，再回顾学习记录。")
-        assistant.add_note("先看 Faithfulness，再看 Recall。", concept="RAG 评估")
+        yield heading(tr("3. A note of my own, and a review of what I did", "3. 写一条自己的笔记，再回顾学习记录"))
+        assistant.add_note("先看 Recall：证据没找到，后面都谈不上。", concept="RAG 评估")
         yield views.review(assistant.review("RAG 评估"))
+        yield heading(tr("4. The numbers", "4. 统计"))
         yield views.stats(assistant.get_stats())
+    yield from try_it(
+        tr(
+            "MAX_TOKENS = 80: more passages, each with less around its answer.",
+            "把 MAX_TOKENS 改成 80：片段变多，每段里答案的上下文变少。",
+        ),
+        tr(
+            "SESSION_PAUSE = 0 minutes, then ask twice with `ask`: the second question leans on nothing.",
+            "把 SESSION_PAUSE 改成 0 分钟，再用 ask 连问两次：第二问没有前文可依。",
+        ),
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:

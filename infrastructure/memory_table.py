@@ -147,7 +147,7 @@ class MemoryTable:
             return []
         columns = tuple(items[0].to_row())
         sql = f"INSERT INTO memories (id, {', '.join(columns)}) VALUES (:id, {', '.join(f':{c}' for c in columns)})"
-        texts = [Text(item.memory_id, item.session_id, item.content) for item in items]
+        texts = [Text(item.memory_id, item.session_id, item.content, item.heading) for item in items]
         with self.transaction() as db:
             row_ids = self.storage.add_texts(self.memory_type, texts, vectors=vectors)
             db.executemany(sql, [{"id": i, **item.to_row()} for i, item in zip(row_ids, items, strict=True)])
@@ -186,7 +186,7 @@ class MemoryTable:
             changed = replace(item, **changes, metadata={**item.metadata, **(metadata or {})})
             self._save(changed)
             if changed.content != item.content:
-                self.storage.replace_text(memory_id, changed.content)
+                self.storage.replace_text(memory_id, changed.content, heading=changed.heading)
             self._linked([self._row_id(memory_id)], [changed])
         return True
 

@@ -173,11 +173,15 @@ ASKS_FOR_CHAPTERS = _any(
 # ---- Secrets ----
 
 _SECRETS = {
-    "key": re.compile(r"\b(?:sk|pk|ghp|gho|xox[abp]|AKIA|AIza|hf)[-_]?[A-Za-z0-9_-]{16,}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----"),
-    "password": re.compile(r"(?:密码|口令|password|passwd|passphrase|api[ _-]?key|secret|token)\s*(?:是|为|is|=|:|：)\s*\S{4,}", re.I),
+    "key": re.compile(
+        r"\b(?:sk|pk|ghp|gho|xox[abp]|AKIA|AIza|hf)[-_]?[A-Za-z0-9_-]{16,}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----"
+    ),
+    "password": re.compile(
+        r"(?:密码|口令|password|passwd|passphrase|api[ _-]?key|secret|token)\s*(?:是|为|is|=|:|：)\s*\S{4,}", re.I
+    ),
     "contact": re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+|(?<!\d)1[3-9]\d{9}(?!\d)"),
     "card": re.compile(r"(?<!\d)(?:\d[ -]?){15,18}\d(?!\d)|(?<!\d)\d{17}[\dXx](?!\w)"),
-}  # fmt: skip
+}
 
 
 def secret_in(text: str) -> str:

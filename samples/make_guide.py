@@ -199,11 +199,15 @@ def cut_fonts(regular: Path, bold: Path) -> None:
     from fontTools.ttLib import TTFont
 
     text = SOURCE.read_text(encoding="utf-8") + Path(__file__).read_text(encoding="utf-8")
-    titles = "".join(block.text for block in blocks(text) if block.kind in ("h1", "h2")) + TITLE + SUBTITLE + PREFACE_TITLE
+    titles = (
+        "".join(block.text for block in blocks(text) if block.kind in ("h1", "h2")) + TITLE + SUBTITLE + PREFACE_TITLE
+    )
     ascii_characters = "".join(map(chr, range(32, 127)))
     for source, target, characters in ((regular, REGULAR, text), (bold, BOLD, titles)):
         font = TTFont(source, fontNumber=SIMPLIFIED_CHINESE if source.suffix == ".ttc" else -1)
-        subsetter = Subsetter(Options(layout_features=[], name_IDs=[0, 1, 2, 4, 6, 13, 14], notdef_outline=True, hinting=False))
+        subsetter = Subsetter(
+            Options(layout_features=[], name_IDs=[0, 1, 2, 4, 6, 13, 14], notdef_outline=True, hinting=False)
+        )
         subsetter.populate(text=characters + ascii_characters)
         subsetter.subset(font)
         if "CFF " in font:

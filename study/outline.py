@@ -1,6 +1,6 @@
 """The outline of a PDF: from the tree in the file to headings at their places in the text.
 
-    entries in the file → (level, title, page) → where the title stands on that page → the path in force on each page
+entries in the file → (level, title, page) → where the title stands on that page → the path in force on each page
 """
 
 import re

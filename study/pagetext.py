@@ -5,6 +5,7 @@
 `clean_page` returns the clean text together with `offsets`: breakpoints (clean, raw), ascending, that say where each stretch
 of clean text lies in the raw page. A quotation is cut from the raw page with them, so it is what the page really says:
 
+>>> from infrastructure.library import raw_slice
 >>> page = clean_page("Retrieval is efﬁ-\\ncient.")
 >>> page.text
 'Retrieval is efficient.'
@@ -17,7 +18,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from itertools import accumulate
-from operator import itemgetter
 from typing import NamedTuple
 
 from infrastructure.text import fold_radicals, repair
@@ -28,18 +28,6 @@ Offsets = tuple[tuple[int, int], ...]
 class CleanText(NamedTuple):
     text: str
     offsets: Offsets
-
-
-def raw_slice(raw: str, offsets: Offsets, start: int, end: int) -> str:
-    """What raw says where the clean text has [start, end): one unbroken slice. An empty span gives ""."""
-    if start >= end or not offsets:
-        return ""
-    return raw[_to_raw(offsets, start) : _to_raw(offsets, end - 1) + 1]
-
-
-def _to_raw(offsets: Offsets, position: int) -> int:
-    clean, raw = offsets[max(0, bisect_right(offsets, position, key=itemgetter(0)) - 1)]
-    return raw + position - clean
 
 
 # ---- Raw text ----
@@ -120,6 +108,7 @@ class _Builder:
 
 # ---- Lines ----
 
+
 def bare(text: str) -> str:
     """The letters and digits alone, case folded: how a line is recognised again.
 
@@ -127,6 +116,7 @@ def bare(text: str) -> str:
     '12naïverag'
     """
     return re.sub(r"[\W_]+", "", text).casefold()
+
 
 LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _ODD_SPACE = "\t\u00a0\u2000-\u200a\u202f\u205f\u3000"
@@ -311,7 +301,7 @@ def _fills(widths: Sequence[int], index: int, measure: int) -> bool:
 
 
 def _joint(line: Line, following: Line, fills: bool, compounds: Collection[str]) -> str:
-    """"" or " " joins, "\\n" keeps the line end, "\\n\\n" ends a paragraph, _DEHYPHENATE drops the hyphen and joins."""
+    """ "" or " " joins, "\\n" keeps the line end, "\\n\\n" ends a paragraph, _DEHYPHENATE drops the hyphen and joins."""
     if following.continues:
         return ""
     if following.after_gap:
@@ -322,7 +312,13 @@ def _joint(line: Line, following: Line, fills: bool, compounds: Collection[str])
     ends_sentence = _SENTENCE_END.search(line.text[-8:]) is not None
     if ends_sentence and (not fills or following.indent > line.indent + 1):
         return "\n\n"
-    if not fills or ends_sentence or _ITEM.match(following.text) or _is_tabular(line.text) or _is_tabular(following.text):
+    if (
+        not fills
+        or ends_sentence
+        or _ITEM.match(following.text)
+        or _is_tabular(line.text)
+        or _is_tabular(following.text)
+    ):
         return "\n"
     if _CODE_END.search(line.text) or (head.isdigit() and tail.isdigit()):
         return "\n"  # the second: entries of a table of contents

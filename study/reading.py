@@ -16,11 +16,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+from infrastructure.library import raw_slice
 from infrastructure.text import fold_radicals, repair
 from study import trouble
 from study.filekind import foreign_kind, is_pdf
 from study.outline import Heading, OutlineEntry, heading_paths, locate_headings
-from study.pagetext import Offsets, RawText, bare, clean_page, hyphenated_words, noise, raw_pages, raw_slice
+from study.pagetext import Offsets, RawText, bare, clean_page, hyphenated_words, noise, raw_pages
 from study.pdf import ENGINES, EngineError, PdfFile, quiet_engines
 from study.plaintext import decode, markdown_headings
 from study.readability import DOUBTFUL, UNREADABLE, readability
@@ -77,9 +78,7 @@ class SourceDocument:
 # ---- Entry points ----
 
 
-def read_document(
-    path: str | Path, *, password: str | None = None, progress: Progress | None = None
-) -> SourceDocument:
+def read_document(path: str | Path, *, password: str | None = None, progress: Progress | None = None) -> SourceDocument:
     """The document in a file. DocumentError (PasswordNeeded for a locked PDF) says in one sentence why it cannot be read.
 
     progress(page, total) is called after each page of a PDF.

@@ -239,4 +239,3 @@ def _remaining(raw: str, dropped: Collection[int]) -> bool:
 def _is_number_stamp(line: str) -> bool:
     mask, _ = _mask(line)
     return _is_page_number(mask) or _BATES.fullmatch(mask) is not None
-

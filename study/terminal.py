@@ -41,7 +41,7 @@ class Session:
         self.reader = reader or open_reader(desk)
         if self.reader.is_terminal:
             desk.in_background = True
-            desk.assistant.storage.start_worker()
+            desk.assistant.warm_up()
 
     def run(self) -> int:
         """0 when the learner left, or the input ended."""

@@ -56,7 +56,9 @@ def web_address(address: str) -> DocumentError:
 
 
 def empty_file(path: Path) -> DocumentError:
-    message = tr("{name} is empty (0 bytes): copy or download it again.", "{name} 是空文件（0 字节）：请重新复制或下载。")
+    message = tr(
+        "{name} is empty (0 bytes): copy or download it again.", "{name} 是空文件（0 字节）：请重新复制或下载。"
+    )
     return DocumentError(message.format(name=path.name))
 
 
@@ -103,7 +105,9 @@ def not_text(name: str) -> DocumentError:
 
 
 def no_words(name: str) -> DocumentError:
-    return DocumentError(tr("{name} holds no text: check the file.", "{name} 里没有文字：请检查文件。").format(name=name))
+    return DocumentError(
+        tr("{name} holds no text: check the file.", "{name} 里没有文字：请检查文件。").format(name=name)
+    )
 
 
 def damaged_text(name: str, encoding: str) -> str:

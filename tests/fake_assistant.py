@@ -47,10 +47,11 @@ class FakeAssistant:
     def __init__(self) -> None:
         self.calls: list[tuple] = []
         self.session_id = "session-new"
-        self.storage = SimpleNamespace(
-            notices=[], start_worker=lambda: None, recorded_embedder=None, owed=lambda: SimpleNamespace(embed=0)
-        )
+        self.storage = SimpleNamespace(notices=[], recorded_embedder=None, owed=lambda: SimpleNamespace(embed=0))
         self._documents: list[DocumentInfo] = []
+
+    def warm_up(self) -> None:
+        self.calls.append(("warm up",))
 
     # ---- documents ----
 

@@ -30,7 +30,9 @@ def test_text_is_not_foreign():
     assert foreign_kind(Path("x.md"), "# 记忆".encode()) is None
 
 
-@pytest.mark.parametrize(("inside", "kind"), [("word/document.xml", "Word"), ("ppt/x.xml", "PowerPoint"), ("a.txt", "ZIP")])
+@pytest.mark.parametrize(
+    ("inside", "kind"), [("word/document.xml", "Word"), ("ppt/x.xml", "PowerPoint"), ("a.txt", "ZIP")]
+)
 def test_an_archive_is_named_by_what_is_in_it(tmp_path, inside, kind):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:

@@ -5,9 +5,10 @@ import doctest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from infrastructure.library import raw_slice
 from infrastructure.text import fold_radicals
 from study import pagetext
-from study.pagetext import LIGATURES, clean_page, raw_slice
+from study.pagetext import LIGATURES, clean_page
 
 LINE = "Retrieval finds the passages and the model writes an answer"
 
@@ -44,7 +45,9 @@ def test_english_lines_are_joined_with_a_space():
 
 
 def test_korean_lines_break_inside_words_unless_a_blank_says_otherwise():
-    assert clean("바이러스감염\n증은 세계적 유행 \n단계에 돌입하였음") == "바이러스감염증은 세계적 유행 단계에 돌입하였음"
+    assert (
+        clean("바이러스감염\n증은 세계적 유행 \n단계에 돌입하였음") == "바이러스감염증은 세계적 유행 단계에 돌입하였음"
+    )
 
 
 def test_an_empty_line_separates_paragraphs():
@@ -126,7 +129,10 @@ def test_a_control_code_that_stood_for_a_space_gives_one():
 
 
 def test_a_line_drawn_twice_is_read_once():
-    assert clean("第三章 记忆系统\n第三章 记忆系统\n工作记忆保存刚刚发生的事") == "第三章 记忆系统\n工作记忆保存刚刚发生的事"
+    assert (
+        clean("第三章 记忆系统\n第三章 记忆系统\n工作记忆保存刚刚发生的事")
+        == "第三章 记忆系统\n工作记忆保存刚刚发生的事"
+    )
 
 
 def test_text_drawn_twice_on_one_line_is_read_once():

@@ -8,8 +8,10 @@ from study import readability as module
 from study.readability import DOUBTFUL, UNREADABLE, readability
 
 PROSE = {
-    "English": "Retrieval finds the passages that fit a question, and the model writes an answer that stays with them. " * 4,
-    "French": "L'été dernier, la mémoire épisodique a été décrite comme une idée très générale, où l'âge et le goût mêlés. " * 4,
+    "English": "Retrieval finds the passages that fit a question, and the model writes an answer that stays with them. "
+    * 4,
+    "French": "L'été dernier, la mémoire épisodique a été décrite comme une idée très générale, où l'âge et le goût mêlés. "
+    * 4,
     "Chinese": "检索增强生成先在资料库里检索相关片段，再让语言模型依据片段回答问题。" * 6,
     "Arabic": "تحسين الإنتاجية وحل المشكلات من خلال البرمجة بلغة بايثون في هذا الكتاب " * 4,
     "Korean": "코로나바이러스감염증의 국내 확진자는 모두 구천육백육십일 명으로 나타났다 " * 4,
@@ -42,7 +44,9 @@ def test_a_page_in_five_scripts_at_once_is_unreadable():
 
 
 def test_a_page_about_scripts_is_readable():
-    text = PROSE["English"] + "Armenian Աբգ, Georgian აბგ, Thai กขค, Tibetan ཀཁག and Hebrew אבג are scripts of the world."
+    text = (
+        PROSE["English"] + "Armenian Աբգ, Georgian აბგ, Thai กขค, Tibetan ཀཁག and Hebrew אבג are scripts of the world."
+    )
     assert readability(text) >= UNREADABLE
 
 

@@ -88,7 +88,11 @@ def test_a_larger_title_stays_on_the_first_page(load):
 
 
 def test_overprinted_bold_is_read_once(load):
-    lines = [Line("安利股份有限公司", y=700), Line("安利股份有限公司", x=72.3, y=700), Line("工作记忆保存刚刚发生的事情", y=600)]
+    lines = [
+        Line("安利股份有限公司", y=700),
+        Line("安利股份有限公司", x=72.3, y=700),
+        Line("工作记忆保存刚刚发生的事情", y=600),
+    ]
     assert load(make_pdf([lines])).pages[0].clean == "安利股份有限公司\n工作记忆保存刚刚发生的事情"
 
 
@@ -116,7 +120,11 @@ CHAPTERS = ["1 Memory\nabout memory", "still about memory\n1.1 Decay\nhalf-life"
 
 def test_headings_stand_where_their_title_does(load):
     document = load(make_pdf(CHAPTERS, outline=OUTLINE))
-    assert [(level, title) for _, level, title in document.headings] == [(1, "1 Memory"), (2, "1.1 Decay"), (1, "2 Retrieval")]
+    assert [(level, title) for _, level, title in document.headings] == [
+        (1, "1 Memory"),
+        (2, "1.1 Decay"),
+        (1, "2 Retrieval"),
+    ]
     assert all(document.text[offset:].startswith(title) for offset, _, title in document.headings)
 
 
@@ -279,7 +287,7 @@ def test_a_web_address_is_not_loaded():
         read_document("https://example.org/paper.pdf")
 
 
-@pytest.mark.parametrize("name", ["两份 笔记.pdf", "it's \"quoted\" #2.pdf", "-dash.pdf"])
+@pytest.mark.parametrize("name", ["两份 笔记.pdf", 'it\'s "quoted" #2.pdf', "-dash.pdf"])
 def test_any_file_name_is_accepted(load, name):
     assert load(make_pdf([TEXT]), name).name == name
 
@@ -352,7 +360,11 @@ def test_a_text_without_a_word_is_refused(load):
 
 def test_text_from_the_clipboard_is_a_document_too():
     document = read_text("HyDE writes a hypothetical answer first.", "pasted")
-    assert (document.name, document.media_type, document.text) == ("pasted", "text", "HyDE writes a hypothetical answer first.")
+    assert (document.name, document.media_type, document.text) == (
+        "pasted",
+        "text",
+        "HyDE writes a hypothetical answer first.",
+    )
 
 
 def test_radicals_are_folded_in_clean_text_of_notes():

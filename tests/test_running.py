@@ -18,9 +18,7 @@ ENDS = tuple(body.split("\n")[-1] for body in BODIES)
 
 def book(top="", bottom="", count=4):
     """Pages with the same frame, {n} the page number, and a text of their own."""
-    return [
-        "\n".join(filter(None, [top.format(n=n), BODIES[n - 1], bottom.format(n=n)])) for n in range(1, count + 1)
-    ]
+    return ["\n".join(filter(None, [top.format(n=n), BODIES[n - 1], bottom.format(n=n)])) for n in range(1, count + 1)]
 
 
 def kept(pages, **options):
@@ -90,7 +88,9 @@ def test_a_counting_heading_in_large_type_stays():
 
 def test_a_heading_that_the_outline_names_stays():
     pages = book(top="Memory RAG explained")
-    result = kept(pages, headings={2: ["Memory RAG explained"]}, place=lambda page: {"memoryragexplained": (9.0, 800.0)})
+    result = kept(
+        pages, headings={2: ["Memory RAG explained"]}, place=lambda page: {"memoryragexplained": (9.0, 800.0)}
+    )
     assert ["explained" in page for page in result] == [False, False, True, False]
 
 
