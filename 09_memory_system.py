@@ -122,12 +122,28 @@ class MemoryItem:
             "pinned": int(self.pinned),
             "fingerprint": self.fingerprint,
             "derived_from": json.dumps(self.derived_from),
-            "metadata": json.dumps(self.metadata, ensure_ascii=False),
+            "metadata": _json(self.metadata),
         }
 
 
+def _json(value: Any) -> str:
+    """Readable, unless it holds half a character, which SQLite takes only as an escape."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text.isascii() or not _SURROGATE.search(text) else json.dumps(value)
+
+
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _PLAIN = ("memory_type", "importance", "access_count", "source", "status", "mentions", "superseded_by")
 _MOMENTS = ("timestamp", "occurred_at", "last_accessed", "valid_until")
+
+
+SCORINGS = ("bounded", "article")
+
+
+def _require_scoring(name: str) -> str:
+    if name not in SCORINGS:
+        raise ValueError(f"scoring is one of {', '.join(SCORINGS)}, not {name!r}")
+    return name
 
 
 class Hit(NamedTuple):
@@ -278,23 +294,27 @@ class WorkingMemory:
         return item.memory_id
 
     def items(self, session_id: str = "default") -> list[MemoryItem]:
-        """What is on this session's desk, oldest first. Expired items are removed here."""
+        """What is on this session's desk, oldest first."""
+        return sorted((i for i in self._alive() if i.session_id == session_id), key=lambda item: item.timestamp)
+
+    def _alive(self) -> list[MemoryItem]:
+        """All sessions' items. Expired ones are removed here, and pinned ones never expire."""
         oldest = self._now() - self.ttl
         with self._lock:
             for item in [item for item in self._items.values() if item.timestamp < oldest and not item.pinned]:
                 del self._items[item.memory_id]
                 self.forgotten += 1
-            return sorted((i for i in self._items.values() if i.session_id == session_id), key=lambda i: i.timestamp)
+            return list(self._items.values())
 
     def sessions(self) -> list[str]:
         """Sessions that have something on their desk."""
-        with self._lock:
-            return sorted({item.session_id for item in self._items.values()})
+        return sorted({item.session_id for item in self._alive()})
 
     def retrieve(
         self, query: str, top_k: int = 5, *, session_id: str = "default", scoring: str = "bounded"
     ) -> list[Hit]:
         """Items that share words with the query, best first; only this session's. An unrelated query gives []."""
+        _require_scoring(scoring)
         items = self.items(session_id)
         if not items or not tokens(query):
             return []
@@ -336,18 +356,18 @@ class WorkingMemory:
         return 0.5 * item.importance + 0.3 * recency + 0.2 * use - 0.3 * bool(item.metadata.get("consolidated"))
 
     def get(self, memory_id: str) -> MemoryItem | None:
-        return self._items.get(memory_id)
+        return next((item for item in self._alive() if item.memory_id == memory_id), None)
 
     def remove(self, memory_id: str) -> bool:
         return self._items.pop(memory_id, None) is not None
 
     def has_memory(self, memory_id: str) -> bool:
-        return memory_id in self._items
+        return self.get(memory_id) is not None
 
     def mark_used(self, memory_ids: Iterable[str]) -> int:
         """These were used in an answer (D3); returns how many counted, as uses close together are one use."""
         counted = 0
-        for item in filter(None, map(self._items.get, memory_ids)):
+        for item in filter(None, map(self.get, memory_ids)):
             is_new = is_new_use(item.last_accessed, self._now())
             item.access_count += is_new
             counted += is_new
@@ -380,11 +400,11 @@ class WorkingMemory:
         return len(items)
 
     def size(self, session_id: str | None = None) -> int:
-        return len(self._items) if session_id is None else len(self.items(session_id))
+        return len(self._alive() if session_id is None else self.items(session_id))
 
     def get_stats(self) -> dict[str, Any]:
         return {
-            "count": len(self._items),
+            "count": self.size(),
             "sessions": len(self.sessions()),
             "forgotten": self.forgotten,
             "capacity": self.capacity,
@@ -502,23 +522,37 @@ class StoredMemory(MemoryTable):
     def supersede(self, memory_id: str, content: str, **fields: Any) -> str:
         """Replace what turned out wrong or has changed; returns the id of the new memory. Unknown ids are a KeyError.
 
-        The new text is active; the old one keeps its interval and leaves the default search.
+        The new text is active; the old one keeps its interval and leaves the default search. `fields` as in `add`; what
+        is not given stays as it was. If the memory was superseded already, its successor is what is replaced.
         """
-        old = self.get(memory_id)
-        if old is None:
-            raise KeyError(memory_id)
-        fields = {
-            "importance": old.importance,
-            "source": old.source,
-            "derived_from": [memory_id],
-            **old.metadata,
-            **fields,
-        }
         with self.transaction():
-            new_id = self.add(content, session_id=old.session_id, **fields)
-            if new_id != memory_id:
+            old = self._current(memory_id)
+            kept = {
+                "importance": old.importance,
+                "source": old.source,
+                "pinned": old.pinned,
+                "derived_from": [old.memory_id],
+            }
+            chosen = {name: fields.pop(name, value) for name, value in {**kept, "occurred_at": None}.items()}
+            if chosen["importance"] is None:
+                chosen["importance"] = rule_importance(content)
+            item = MemoryItem(
+                content, self.memory_type, timestamp=self.storage.now(), session_id=old.session_id,
+                metadata={**old.metadata, **fields}, **chosen,
+            )  # fmt: skip
+            (new_id,) = self.add_many([item])
+            if new_id != old.memory_id:
                 self._retire(old, status="superseded", valid_until=self.storage.now(), superseded_by=new_id)
         return new_id
+
+    def _current(self, memory_id: str) -> MemoryItem:
+        """The memory itself, or the one that took its place, however often."""
+        item = self.get(memory_id)
+        while item is not None and item.superseded_by is not None and self.has_memory(item.superseded_by):
+            item = self.get(item.superseded_by)
+        if item is None:
+            raise KeyError(memory_id)
+        return item
 
     def retrieve(
         self,
@@ -536,11 +570,12 @@ class StoredMemory(MemoryTable):
         scoring: "bounded" (default) or "article" (§2's own formula). `vector`: the query's, if already at hand.
         min_relevance: 0 returns the nearest, whatever they are.
         """
-        if not tokens(query):
-            return []
+        scoring = _require_scoring(scoring or self.scoring)
         narrow = Filter(**chosen)
         if narrow.status is None:
             raise ValueError(f"search one status at a time: {', '.join(STATUSES)}")
+        if not tokens(query):
+            return []
         shelf = self.memory_type if narrow.status == "active" else "archive"
         only = self.row_ids(narrow) if narrow.narrows_search else None
         pool = hybrid_search(
@@ -554,8 +589,11 @@ class StoredMemory(MemoryTable):
         )
         pool = [candidate for candidate in pool if candidate.relevance >= min_relevance]
         items = self.items(candidate.id for candidate in pool)
-        score = self._article_hits if (scoring or self.scoring) == "article" else self._bounded_hits
-        hits = score(query, [(candidate, items[candidate.id]) for candidate in pool])
+        score = self._article_hits if scoring == "article" else self._bounded_hits
+        there = [
+            (candidate, items[candidate.id]) for candidate in pool if candidate.id in items
+        ]  # one may be gone by now
+        hits = score(query, there)
         return sorted(hits, key=lambda hit: (-hit.score, hit.item.memory_id))[:top_k]
 
     def _bounded_hits(self, query: str, pool: Sequence[tuple[Candidate, MemoryItem]]) -> list[Hit]:

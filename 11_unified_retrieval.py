@@ -196,6 +196,7 @@ QUESTION_WEIGHT = 1.0
 CONTEXT_WEIGHT = 0.8  # the question with its context filled in, given by the caller
 MQE_WEIGHT = 0.3
 HYDE_WEIGHT = 0.3
+PAGE_WEIGHT = 1.5  # "on page 14" says more than any likeness
 FEEDBACK_TERMS = 4
 FEEDBACK_RELEVANCE = 0.5  # below this the first finds are no guide to better words
 
@@ -333,12 +334,14 @@ class UnifiedRetriever:
         documents: Sequence[str] | None = None,
         pages: tuple[int, int] | None = None,
         section: str | None = None,
+        page: int | None = None,
         min_relevance: float = 0.0,
     ) -> list[Result]:
         """The top_k passages for a question, best first; [] when nothing matches at all, or nothing is relevant enough.
 
         context: the question with what it leans on filled in; searched beside the question, never instead of it.
-        documents (ids), pages (first, last; 1-based) and section (heading path) restrict the search.
+        documents (ids), pages (first, last; 1-based) and section (heading path) restrict the search. page does not: it is a
+        page the question itself names (−1: the last), whose passages come first and count as relevant.
         """
         if not tokens(query):
             return []
@@ -352,9 +355,22 @@ class UnifiedRetriever:
         pools = {variant: self._pool(variant, pool_size, only) for variant in asked}
         for variant in self._variants(asked[-1].text, pools[asked[-1]], use_mqe, use_hyde, mqe_count):
             pools[variant] = self._pool(variant, pool_size, only)
+        named = self._named_page(page, only)
+        if named:
+            pools[Variant("page", query, PAGE_WEIGHT, dense=False)] = self._pool(asked[0], pool_size, named)
         self.last_variants = list(pools)
         results = self._results(merge(pools), asked)
+        for result in results:
+            if result.passage.id in named:
+                result.relevance = max(result.relevance, RELEVANT)
         return [result for result in results if result.relevance >= min_relevance][:top_k]
+
+    def _named_page(self, page: int | None, only: Iterable[int] | None) -> set[int]:
+        """Chunks on the page a question names, of the documents searched; nothing when it names none."""
+        if page is None:
+            return set()
+        chunks = self.library.chunks_on_page(page)
+        return chunks if only is None else chunks & set(only)
 
     def _pool(self, variant: Variant, size: int, only: Iterable[int] | None) -> list[Candidate]:
         vector = self._vector(variant) if variant.dense else None

@@ -56,6 +56,7 @@ else:
 
 ENRICH_RELEVANCE = 0.6  # a memory below this does not touch the query
 ENRICH_TOKENS = 80  # the background added to a question at most
+SPARE = 2  # results asked for beyond those shown, so that each page is shown once
 RECALLED_IN_ANSWER = 0.6  # an extractive answer ends with what the learner said about it, if that is so relevant
 CONSOLIDATE_EVERY = 3  # turns
 HISTORY_TOKENS, MEMORY_TOKENS, DOCUMENT_TOKENS = 600, 400, 2500  # what each section of the prompt may take
@@ -176,12 +177,17 @@ class MemoryRAG:
                 enrichment = self._enrich_query(asked, enrich=enrich and use_memory)
             with clock("retrieve"):
                 results = self.retriever.search(
-                    asked, top_k=top_k, use_mqe=use_mqe, use_hyde=use_hyde, context=enrichment.text
+                    utterance.without_instructions(asked),
+                    top_k=SPARE * top_k,
+                    use_mqe=use_mqe,
+                    use_hyde=use_hyde,
+                    context=utterance.without_instructions(enrichment.text),
+                    page=utterance.page_named(asked),
                 )
             with clock("recall"):
                 memories = self._recall(enrichment) if use_memory else []
             with clock("generate"):
-                answer = self._answer(asked, enrichment, results, memories, on_text)
+                answer = self._answer(asked, enrichment, one_a_page(results)[:top_k], memories, on_text)
             answer.receipts += [self._remember_statement(statement) for statement in told]
         answer.question = question
         answer.session_id = self.session_id
@@ -579,6 +585,14 @@ class MemoryRAG:
             "embedder": self.storage.recorded_embedder,
             "llm": None if self.llm is None else self.llm.name,
         }
+
+
+def one_a_page(results: "Sequence[m11.Result]") -> "list[m11.Result]":
+    """The best result of each page, in order: five places to look at, not five pieces of one."""
+    kept: dict[tuple[str, int], m11.Result] = {}
+    for result in results:
+        kept.setdefault((result.passage.document_id, result.passage.page_start), result)
+    return list(kept.values())
 
 
 def _is_event_of_asking(item: "m09.MemoryItem") -> bool:

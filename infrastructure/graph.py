@@ -17,6 +17,7 @@ from infrastructure.storage import Storage
 from infrastructure.text import fold
 
 LONGEST_NAME = 40  # characters; a query is looked up in windows of at most so many
+LONGEST_QUERY = 500  # characters; 20,000 windows take 50 ms, and nobody names a thing for the first time after that
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +55,14 @@ class EntityGraph:
                     self._add_alias(alias, entity_id)
                 db.execute("INSERT OR IGNORE INTO entity_mentions (entity_id, id) VALUES (?, ?)", (entity_id, text_id))
             for relation in relations:
-                db.execute(
-                    "INSERT OR IGNORE INTO relations (subject_id, predicate, object_id, id) VALUES (?, ?, ?, ?)",
-                    (self._entity_id(relation.subject), relation.predicate, self._entity_id(relation.object), text_id),
-                )
+                subject_id, object_id = self._entity_id(relation.subject), self._entity_id(relation.object)
+                if (
+                    subject_id != object_id
+                ):  # two names of one thing: that RAG is 检索增强生成 is an alias, not a relation
+                    db.execute(
+                        "INSERT OR IGNORE INTO relations (subject_id, predicate, object_id, id) VALUES (?, ?, ?, ?)",
+                        (subject_id, relation.predicate, object_id, text_id),
+                    )
 
     def unlink(self, text_id: int) -> None:
         """Forget what a text said; entities nobody speaks of any more go too."""
@@ -148,10 +153,11 @@ class EntityGraph:
             ):
                 db.execute(f"UPDATE OR IGNORE {table} SET {column} = ? WHERE {column} = ?", (kept, gone))
             db.execute("DELETE FROM entities WHERE entity_id = ?", (gone,))
+            db.execute("DELETE FROM relations WHERE subject_id = ? AND object_id = ?", (kept, kept))
 
     def names_in(self, text: str) -> dict[int, str]:
         """Known entities that a text names, as {entity_id: name}. Whole words only: "storage" does not name "RAG"."""
-        folded = fold(text)
+        folded = fold(text[:LONGEST_QUERY])
         candidates = {part for part in _windows(folded) if part}
         rows = self._storage.select_in(
             "SELECT e.entity_id, e.name FROM entity_aliases a JOIN entities e USING (entity_id) WHERE a.folded IN",

@@ -237,6 +237,15 @@ class Library:
         )
         return [self._passage(row) for row in rows]
 
+    def chunks_on_page(self, page: int) -> set[int]:
+        """Row ids of the chunks that touch this page of any document; −1 is each document's last page."""
+        rows = self._db.rows(
+            "SELECT c.id FROM chunks c JOIN documents d USING (document_id) "
+            "WHERE CASE ? WHEN -1 THEN d.page_count ELSE ? END BETWEEN c.page_start AND c.page_end",
+            (page, page),
+        )
+        return {row["id"] for row in rows}
+
     def chunk_ids(
         self,
         *,

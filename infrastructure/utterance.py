@@ -161,6 +161,50 @@ def _statement(sentence: str) -> Statement | None:
     return Statement(sentence, "event") if _EVENT.search(sentence) else None
 
 
+# ---- Pages and instructions in a question ----
+
+_PAGE = _any(
+    r"\b(?:on|in|at|of|see)?\s*(?:the )?(?:pdf )?(?:page|p\.)\s*(?:no\.?\s*)?(\d{1,4})\b(?!\s*(?:pages|%|\.\d))",
+    r"第\s*(\d{1,4})\s*页",
+)
+_NAMED_PAGE = {
+    1: _any(r"\b(?:first|front|title|cover) page\b|\bcover\b|第一页|首页|封面"),
+    2: _any(r"\bsecond page\b|第二页"),
+    3: _any(r"\bthird page\b|第三页"),
+    -1: _any(r"\b(?:last|final) page\b|最后一页|末页"),
+}
+
+
+def page_named(question: str) -> int | None:
+    """The page a question points to, 1-based; −1 for the last one, None when it names none.
+
+    >>> page_named("What is the date on page 14?"), page_named("封面上写了什么？"), page_named("how many pages are there?")
+    (14, 1, None)
+    """
+    match = _PAGE.search(question)
+    if match:
+        return int(match[1] or match[2]) or None
+    return next((page for page, pattern in _NAMED_PAGE.items() if pattern.search(question)), None)
+
+
+_INSTRUCTION = _any(
+    r"^(?:please )?(?:format|round|give|write|answer|return|respond|express|the answer should|your answer should|use)\b.*"
+    r"\b(?:answer|integer|decimals?|format|formatted|list|json|words?|sentences?|python|yyyy|percent|english|chinese)\b",
+    r"^(?:请)?(?:用|以).{0,20}(?:回答|作答|表示|列出)$|^(?:请)?保留.{0,6}小数|^(?:回答|答案)(?:控制在|不超过|用|请)",
+)
+
+
+def without_instructions(question: str) -> str:
+    """The question without sentences that only say how to answer; all of it when nothing else is left.
+
+    >>> without_instructions("What is the date? Format your answer as YYYY-MM-DD.")
+    'What is the date?'
+    """
+    parts = [question[start:end] for start, end in sentences(question.replace("?Round", "? Round"))]
+    kept = [part for part in parts if not _INSTRUCTION.search(part.strip(" .。"))]
+    return " ".join(kept) if kept and len(kept) < len(parts) else question
+
+
 # ---- Chapters ----
 
 # What is in the outline is read off it, not made up.
