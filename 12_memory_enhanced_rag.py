@@ -36,7 +36,7 @@ from infrastructure.answers import (
 )
 from infrastructure.errors import LLMUnavailable
 from infrastructure.language import tr, tr_like
-from infrastructure.quoting import Quoter
+from infrastructure.quoting import Quoter, by_quotation
 from infrastructure.ranking import RELEVANT
 from infrastructure.storage import Storage
 from infrastructure.text import estimate_tokens_mixed, tokens
@@ -284,7 +284,7 @@ class MemoryRAG:
             answer.answer = chapters or tr_like(question, "Your documents have no outline.", "你的资料没有目录信息。")
             return answer
         sources = relevant or results[:3]
-        extracts = self._quoter.extract(question, enrichment.text, sources)
+        sources, extracts = by_quotation(sources, self._quoter.extract(question, enrichment.text, sources))
         citations = self._quoter.cite(sources, extracts)
         own = [memory for memory in memories if self._is_evidence(memory)]
         if not relevant:

@@ -17,11 +17,12 @@ Article: §6 the application; §6.1 chunks along the structure; §6.2 notes; §6
 import sys
 import threading
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,20 +54,22 @@ def chunk_markdown_with_paths(
     max_tokens: int = MAX_TOKENS,
     overlap_tokens: int = OVERLAP_TOKENS,
     headings: Sequence[Heading] | None = None,
+    breaks: Sequence[int] = (),
     base_path: str = "",
 ) -> list[dict[str, Any]]:
     """Cut a text along its headings into {"content", "heading_path", "index", "start", "end"}, content = text[start:end].
 
     headings None: Markdown's own, never those inside code fences. A chunk stays within max_tokens (estimate_tokens_mixed),
     ends at a paragraph if it can and at a sentence if it must, and repeats up to overlap_tokens of the one before it in its
-    section. A code block or table is not cut unless it is too long by itself.
+    section. A code block or table is not cut unless it is too long by itself. breaks: offsets that no chunk crosses, such as
+    the beginnings of pages, so that a chunk names the page it is on.
     """
     if headings is None:
         from study.plaintext import markdown_headings
 
         headings = markdown_headings(text)
     chunks: list[dict[str, Any]] = []
-    for start, end, path in _sections(text, headings, base_path):
+    for start, end, path in _cut_at(breaks, _sections(text, headings, base_path)):
         if path and "".join(tokens(text[start:end])) in "".join(tokens(path)):
             continue  # nothing but its own title, which the paths below it carry
         for span in _pack(text, _units(text, start, end, max_tokens), max_tokens, overlap_tokens):
@@ -89,6 +92,13 @@ def _sections(text: str, headings: Sequence[Heading], base_path: str) -> Iterato
         open_titles.append((level, title))
         path = " > ".join(filter(None, [base_path, *(title for _, title in open_titles)]))
         start = offset
+
+
+def _cut_at(breaks: Sequence[int], sections: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
+    for start, end, path in sections:
+        inside = [offset for offset in breaks if start < offset < end]
+        for first, last in pairwise([start, *inside, end]):
+            yield first, last, path
 
 
 def _units(text: str, start: int, end: int, max_tokens: int) -> list[tuple[Span, bool]]:
@@ -273,7 +283,7 @@ class PDFLearningAssistant:
         from infrastructure.library import NewChunk, StoredPage
 
         chunks = []
-        for chunk in chunk_markdown_with_paths(document.text, headings=document.headings):
+        for chunk in chunk_markdown_with_paths(document.text, headings=document.headings, breaks=document.page_starts):
             first, last = (self._page_at(document, offset) for offset in (chunk["start"], chunk["end"] - 1))
             chunks.append(NewChunk(chunk["content"], chunk["heading_path"], chunk["start"], chunk["end"], first, last))
         pages = [StoredPage(p.number, p.label, p.heading_path, p.raw, p.clean, list(p.offsets)) for p in document.pages]

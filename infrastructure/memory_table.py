@@ -128,7 +128,8 @@ class MemoryTable:
 
     def with_fingerprints(self, fingerprints: Iterable[str]) -> dict[str, list[Any]]:
         """Active memories with these fingerprints: the candidates for "said before"."""
-        sql = f"{_SELECT} WHERE m.memory_type = ? AND m.status = 'active' AND m.fingerprint IN"
+        # +status: look the fingerprints up. SQLite on its own walks through all active memories.
+        sql = f"{_SELECT} WHERE m.memory_type = ? AND +m.status = 'active' AND m.fingerprint IN"
         found: dict[str, list[Any]] = {}
         for row in self.storage.select_in(sql, set(fingerprints), (self.memory_type,)):
             found.setdefault(row["fingerprint"], []).append(self.item_type.from_row(row))

@@ -13,7 +13,7 @@ are absolute, so they decide whether a text is about the question at all.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from infrastructure.language import language_of
 from infrastructure.storage import Storage, inverse_frequency
@@ -22,7 +22,7 @@ from infrastructure.text import content_tokens, is_cjk, tokens
 if TYPE_CHECKING:
     from infrastructure.embedders import Anchors
 
-POOL = 100  # candidates each leg may nominate; whatever stands beside them comes on top
+POOL = 50  # candidates each leg may nominate; whatever stands beside them comes on top
 K1, B = (
     0.9,
     0.4,
@@ -46,12 +46,13 @@ class Weights:
     window: float = 0.0
     parent: float = 0.0
     subject: float = 0.0
+    reach: int = 2  # neighbours looked at on each side
 
 
 # Chosen on LoCoMo's development half (turns) and XQuAD (paragraphs). A turn says little without its neighbours; a paragraph
 # says enough, and its neighbours only blur which of them answers: with the weights for turns, recall@1 falls from 0.96 to 0.91.
 MEMORY_WEIGHTS = Weights(dense=1.3, before=0.4, after=0.3, window=1.0, parent=0.5, subject=1.5)
-CHUNK_WEIGHTS = Weights(dense=1.0, before=0.05, after=0.05, parent=0.05)
+CHUNK_WEIGHTS = Weights(dense=1.0, before=0.05, after=0.05, parent=0.05, reach=1)
 
 
 def weights_for(shelf: str) -> Weights:
@@ -100,19 +101,34 @@ class Terms:
     rarity: dict[str, float]
     mean_length: float = 0.0
 
-    def bm25(self, counts: Mapping[str, int], length: int) -> float:
-        """Okapi BM25 of a text with these word counts; 0 when it shares no word."""
-        norm = K1 * (1 - B + B * length / self.mean_length) if self.mean_length else K1
-        return sum(
-            rarity * counts[term] * (K1 + 1) / (counts[term] + norm)
-            for term, rarity in self.rarity.items()
-            if counts.get(term)
-        )
+    def bm25(self, seen: "Seen") -> float:
+        """Okapi BM25 of a text in which these words were seen; 0 when it has none of them."""
+        norm = K1 * (1 - B + B * seen.length / self.mean_length) if self.mean_length else K1
+        return sum(self.rarity[term] * count * (K1 + 1) / (count + norm) for term, count in seen.counts.items())
 
-    def coverage(self, counts: Mapping[str, int], length: int) -> float:
+    def coverage(self, seen: "Seen") -> float:
         """BM25 over the best it could be, in [0, 1]: every word of the query, as often as one likes. No words: 0."""
         best = (K1 + 1) * sum(self.rarity.values())
-        return self.bm25(counts, length) / best if best else 0.0
+        return self.bm25(seen) / best if best else 0.0
+
+
+class Seen(NamedTuple):
+    """What an indexed text has of a query's words: how often each, in how many words, and whether it begins with one."""
+
+    counts: dict[str, int]
+    length: int = 0
+    leads: bool = False
+
+    @classmethod
+    def in_text(cls, words: list[str], asked: frozenset[str]) -> "Seen":
+        return cls(
+            {term: words.count(term) for term in asked.intersection(words)},
+            len(words),
+            words[:1] != [] and words[0] in asked,
+        )
+
+
+NOTHING_SEEN = Seen({})
 
 
 def evidence_words(query: str) -> list[str]:
@@ -184,10 +200,10 @@ SPEAKS = {
 }  # share of a language that makes a text speak it; Chinese texts are full of Latin terms
 
 
-def speaks(counts: Mapping[str, int], language: str) -> bool:
+def speaks(words: Sequence[str], language: str) -> bool:
     """Whether an indexed text is (also) in this language; each unspaced character was counted about twice there."""
-    unspaced = sum(number for token, number in counts.items() if is_cjk(token[0])) / 2
-    spaced = sum(counts.values()) - 2 * unspaced
+    unspaced = sum(is_cjk(word[0]) for word in words) / 2
+    spaced = len(words) - 2 * unspaced
     total = unspaced + spaced
     share = (unspaced if language == "zh" else spaced) / total if total else 0.0
     return share >= SPEAKS[language]
@@ -217,7 +233,7 @@ def zscores(values: Sequence[float | None]) -> list[float]:
         return [0.0] * len(values)
     mean = math.fsum(known) / len(known)
     spread = math.sqrt(math.fsum((value - mean) ** 2 for value in known) / len(known))
-    if spread < 1e-12:
+    if spread <= 1e-12 * max(1.0, abs(mean)):  # equal but for rounding
         return [0.0] * len(values)
     return [0.0 if value is None else (value - mean) / spread for value in values]
 
@@ -261,13 +277,10 @@ def fuse(pool: Sequence[Candidate], weights: Weights) -> list[Candidate]:
     return sorted(pool, key=lambda candidate: (-candidate.fused, candidate.id))
 
 
-REACH = 2  # neighbours that are looked at on each side
-
-
 def _beside(at_place: dict[tuple[str, int], float], candidate: Candidate, weights: Weights) -> float:
     """The weighted scores of the texts around; a place nobody knows anything about is average, 0."""
     total = 0.0
-    for step in range(1, REACH + 1):
+    for step in range(1, weights.reach + 1):
         total += weights.before * at_place.get((candidate.scope, candidate.position - step), 0.0) / step
         total += weights.after * at_place.get((candidate.scope, candidate.position + step), 0.0) / step
     return total
@@ -293,17 +306,19 @@ def hybrid_search(
     An empty query, or one that matches nothing, gives [].
     """
     allowed = None if only is None else set(only)
+    weights = weights or weights_for(shelf)
     words = content_tokens(query) or tokens(query)
     nominated = _nominated_by_words(storage, shelf, words, scope, allowed)
     dense = {} if vector is None else dict(storage.search_vectors(shelf, vector, POOL, scope=scope, only=allowed))
-    pool = _pool(storage, shelf, nominated | dense.keys(), dense, vector)
-    counts = storage.word_counts(shelf, [candidate.id for candidate in pool])
-    _score_words(look_up(storage, shelf, words, _mean_length(counts)), pool, counts)
-    ranked = fuse(pool, weights or weights_for(shelf))
+    pool = _pool(storage, shelf, nominated | dense.keys(), dense, vector, weights.reach)
+    indexed = storage.indexed_words(shelf, [candidate.id for candidate in pool])
+    mean_length = _mean_length(indexed)
+    _score_words(look_up(storage, shelf, words, mean_length), pool, indexed, weights)
+    ranked = fuse(pool, weights)
     if allowed is not None:
         ranked = [candidate for candidate in ranked if candidate.id in allowed]
     ranked = ranked[:limit]
-    _judge(storage, shelf, query, ranked, vector, counts, _mean_length(counts))
+    _judge(storage, shelf, query, ranked, vector, indexed, mean_length)
     return ranked
 
 
@@ -314,12 +329,13 @@ def _nominated_by_words(storage: Storage, shelf: str, words: Sequence[str], scop
     return set([text_id for text_id, _ in found if allowed is None or text_id in allowed][:POOL])
 
 
-def _pool(storage: Storage, shelf: str, nominated: set[int], dense: dict[int, float], vector) -> list[Candidate]:
+def _pool(
+    storage: Storage, shelf: str, nominated: set[int], dense: dict[int, float], vector, reach: int
+) -> list[Candidate]:
     """Everything a leg nominated and whatever stands beside it, each with its cosine."""
     places = storage.places(shelf, nominated)
-    adjacent = {
-        (scope, position + step) for scope, position in places.values() for step in range(-REACH, REACH + 1) if step
-    }
+    steps = [step for step in range(-reach, reach + 1) if step]
+    adjacent = {(scope, position + step) for scope, position in places.values() for step in steps}
     beside = storage.neighbours(shelf, adjacent - set(places.values()))
     places |= {text_id: place for place, text_id in beside.items()}
     if vector is not None:
@@ -327,28 +343,33 @@ def _pool(storage: Storage, shelf: str, nominated: set[int], dense: dict[int, fl
     return [Candidate(text_id, *places[text_id], cosine=dense.get(text_id)) for text_id in sorted(places)]
 
 
-def _mean_length(counts: Mapping[int, Mapping[str, int]]) -> float:
+def _mean_length(indexed: Mapping[int, Sequence[str]]) -> float:
     """Words a text of the pool has on average: near enough to the shelf's own average, and known without reading it all."""
-    return sum(sum(words.values()) for words in counts.values()) / len(counts) if counts else 0.0
+    return sum(map(len, indexed.values())) / len(indexed) if indexed else 0.0
 
 
-def _score_words(terms: Terms, pool: Sequence[Candidate], counts: Mapping[int, Mapping[str, int]]) -> None:
-    """BM25 of every candidate, of its window, and whether it begins with a word of the query."""
-    at_place = {(candidate.scope, candidate.position): counts.get(candidate.id, {}) for candidate in pool}
-    windows = Terms(terms.query, terms.rarity, (2 * REACH + 1) * terms.mean_length)
-    asked = set(terms.query)
+def _score_words(terms: Terms, pool: Sequence[Candidate], indexed: Mapping[int, list[str]], weights: Weights) -> None:
+    """BM25 of every candidate and of its window, and whether it begins with a word of the query."""
+    asked = frozenset(terms.query)
+    at_place: dict[tuple[str, int], Seen] = {}
     for candidate in pool:
-        own = counts.get(candidate.id, {})
-        candidate.words = terms.bm25(own, sum(own.values()))
-        candidate.subject = float(next(iter(own), "") in asked)
-        around: dict[str, int] = {}
-        length = 0
-        for step in range(-REACH, REACH + 1):
-            beside = at_place.get((candidate.scope, candidate.position + step), {})
-            length += sum(beside.values())
-            for term in asked & beside.keys():
-                around[term] = around.get(term, 0) + beside[term]
-        candidate.window = windows.bm25(around, length)
+        seen = Seen.in_text(indexed.get(candidate.id, []), asked)
+        at_place[candidate.scope, candidate.position] = seen
+        candidate.words = terms.bm25(seen)
+        candidate.subject = float(seen.leads)
+    if not weights.window:
+        return
+    windows = Terms(terms.query, terms.rarity, (2 * weights.reach + 1) * terms.mean_length)
+    for candidate in pool:
+        around = [
+            at_place.get((candidate.scope, candidate.position + step), NOTHING_SEEN)
+            for step in range(-weights.reach, weights.reach + 1)
+        ]
+        counts: dict[str, int] = {}
+        for seen in around:
+            for term, count in seen.counts.items():
+                counts[term] = counts.get(term, 0) + count
+        candidate.window = windows.bm25(Seen(counts, sum(seen.length for seen in around)))
 
 
 def judge(storage: Storage, shelf: str, query: str, candidates: Sequence[Candidate], *, vector=None) -> None:
@@ -356,18 +377,19 @@ def judge(storage: Storage, shelf: str, query: str, candidates: Sequence[Candida
 
     A candidate that was judged before keeps the better of the two: it may be asked for in more than one way.
     """
-    counts = storage.word_counts(shelf, [candidate.id for candidate in candidates])
-    _judge(storage, shelf, query, candidates, vector, counts, _mean_length(counts))
+    indexed = storage.indexed_words(shelf, [candidate.id for candidate in candidates])
+    _judge(storage, shelf, query, candidates, vector, indexed, _mean_length(indexed))
 
 
-def _judge(storage: Storage, shelf: str, query: str, candidates, vector, counts, mean_length: float) -> None:
+def _judge(storage: Storage, shelf: str, query: str, candidates, vector, indexed, mean_length: float) -> None:
     terms = look_up(storage, shelf, evidence_words(query), mean_length)
+    words = frozenset(terms.query)
     cosines = {} if vector is None else storage.cosines(shelf, vector, [candidate.id for candidate in candidates])
-    anchors = storage.embedder.anchors if cosines else None
+    anchors = getattr(storage.embedder, "anchors", None) if cosines else None
     asked = language_of(query)
     for candidate in candidates:
-        own = counts.get(candidate.id, {})
-        covered = terms.coverage(own, sum(own.values()))
+        own = indexed.get(candidate.id, [])
+        covered = terms.coverage(Seen.in_text(own, words))
         cosine = cosines.get(candidate.id)
         if cosine is None or anchors is None:
             relevance = WORDS_ONLY[asked].relevance(0.0, covered)

@@ -13,7 +13,6 @@ import math
 import shutil
 import threading
 import uuid
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -102,7 +101,7 @@ class Storage:
         self._worker: threading.Thread | None = None
         self._wake = threading.Event()
         self._stopping = False
-        self._row_counts: dict[str, int] = {}
+        self._counted: dict[object, int] = {}
         self._counted_at: object = None
 
     def _make_folder(self) -> None:
@@ -292,25 +291,32 @@ class Storage:
         return rows
 
     def count(self, shelf: str) -> int:
-        """Number of texts on a shelf; counted once between writes."""
+        """Number of texts on a shelf."""
+        known = self._statistics()
+        if shelf not in known:
+            known[shelf] = self.database.value("SELECT count(*) FROM texts WHERE shelf = ?", (shelf,))
+        return known[shelf]
+
+    def _statistics(self) -> dict[object, int]:
+        """Numbers that hold until somebody writes, by shelf or (shelf, term). A thread that was overtaken by a write puts
+        its number into a dict that nobody looks at any more."""
         stamp = (self.database.data_version(), self.database.rollbacks)
         if self._counted_at != stamp:
-            self._row_counts = {}
+            self._counted = {}
             self._counted_at = stamp
-        if shelf not in self._row_counts:
-            self._row_counts[shelf] = self.database.value("SELECT count(*) FROM texts WHERE shelf = ?", (shelf,))
-        return self._row_counts[shelf]
+        return self._counted
 
     # ---- searching ----
 
     def document_frequencies(self, shelf: str, terms: Iterable[str]) -> dict[str, int]:
         """In how many texts of the shelf each term stands; 0 for unknown terms."""
-        terms = dict.fromkeys(terms)
-        found = {
-            row["term"]: row["doc"]
-            for row in self.select_in(f"SELECT term, doc FROM terms_{shelf} WHERE term IN", terms)
-        }
-        return {term: found.get(term, 0) for term in terms}
+        terms, known = dict.fromkeys(terms), self._statistics()
+        new = [term for term in terms if (shelf, term) not in known]
+        if new:
+            rows = self.select_in(f"SELECT term, doc FROM terms_{shelf} WHERE term IN", new)
+            found = {row["term"]: row["doc"] for row in rows}
+            known |= {(shelf, term): found.get(term, 0) for term in new}
+        return {term: known[shelf, term] for term in terms}
 
     def search_words(
         self,
@@ -348,10 +354,10 @@ class Storage:
         ]
         return chosen or by_rarity[:2]
 
-    def word_counts(self, shelf: str, ids: Iterable[int]) -> dict[int, Counter[str]]:
-        """How often each text has each of its indexed words, in the order they first appear."""
+    def indexed_words(self, shelf: str, ids: Iterable[int]) -> dict[int, list[str]]:
+        """The words each text is indexed by, in order, with repeats."""
         rows = self.select_in(f"SELECT rowid, body FROM words_{shelf} WHERE rowid IN", ids)
-        return {row["rowid"]: Counter(row["body"].split()) for row in rows}
+        return {row["rowid"]: row["body"].split() for row in rows}
 
     def search_vectors(
         self, shelf: str, query, limit: int, *, scope: str | None = None, only: Iterable[int] | None = None

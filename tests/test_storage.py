@@ -805,13 +805,13 @@ def test_the_holding_process_finishes_what_another_one_leaves(home):
 def test_two_processes_and_four_threads_lose_nothing(home):
     with Storage(home, embedder=HashEmbedder(16)) as storage:
         storage.start_worker()
-        writers = [children.start(children.write_notes, home, f"process {n}", 40) for n in range(2)]
+        writers = [children.start(children.write_notes, home, f"process {n}", 20) for n in range(2)]
         notes = children.m09.EpisodicMemory(storage)
-        errors = in_threads(4, lambda n: [notes.add(f"note {i} of thread {n}") for i in range(30)])
+        errors = in_threads(4, lambda n: [notes.add(f"note {i} of thread {n}") for i in range(15)])
         for writer in writers:
             writer.join(60)
         assert (errors, [writer.exitcode for writer in writers]) == ([], [0, 0])
-        assert settled(storage) == notes.size() == 2 * 40 + 4 * 30
+        assert settled(storage) == notes.size() == 2 * 20 + 4 * 15
 
 
 def in_threads(count, work, seconds=60):
