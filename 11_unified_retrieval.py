@@ -304,7 +304,12 @@ class Source:
 
     @property
     def text(self) -> str:
-        return "\n".join(passage.content for passage in self.passages)
+        """Its passages, without what a chunk repeats of the one before."""
+        pieces, end = [], 0
+        for passage in self.passages:
+            pieces.append(passage.content[max(0, end - passage.start) :])
+            end = passage.end
+        return "\n".join(pieces)
 
     def touches(self, passage: Passage) -> bool:
         near = any(abs(own.position - passage.position) == 1 for own in self.passages)
@@ -398,8 +403,9 @@ class UnifiedRetriever:
         return [Variant(f"mqe {i}", text, MQE_WEIGHT) for i, text in enumerate(texts, start=1)]
 
     def _ask_model(self, prompt: str) -> str:
-        """What the model writes; "" without one, or when it fails: a search needs no variants, and `failure` keeps why."""
-        if self.llm is None:
+        """What the model writes; "" without one, or when it fails: a search needs no variants, and `failure` keeps why. A model
+        that has just failed is not asked again."""
+        if self.llm is None or self.failure is not None:
             return ""
         try:
             return self.llm.complete(prompt, max_tokens=300)
@@ -486,11 +492,13 @@ class UnifiedRetriever:
             if sources and used + cost > max_tokens:
                 continue
             used += cost
-            beside = next((source for source in sources if source.touches(result.passage)), None)
-            if beside is None:
+            beside = [source for source in sources if source.touches(result.passage)]
+            if not beside:
                 sources.append(Source(result, [result.passage]))
-            else:
-                beside.passages.append(result.passage)
+                continue
+            first, *others = beside
+            first.passages += [result.passage, *(passage for other in others for passage in other.passages)]
+            sources = [source for source in sources if source not in others]
         for source in sources:
             used += self._expand(source, sources, max_tokens - used)
         return sources

@@ -56,9 +56,15 @@ else:
 
 ENRICH_RELEVANCE = 0.6  # a memory below this does not touch the query
 ENRICH_TOKENS = 80  # the background added to a question at most
+ALSO_CITED = 0.2  # once one passage is relevant, others are shown from here on: the reader sees them and can judge
 SPARE = 2  # results asked for beyond those shown, so that each page is shown once
 RECALLED_IN_ANSWER = 0.6  # an extractive answer ends with what the learner said about it, if that is so relevant
 CONSOLIDATE_EVERY = 3  # turns
+WILL_FAIL_AGAIN = {
+    "auth",
+    "quota",
+    "timeout",
+}  # a model that failed so while wording variants is not asked for the answer
 HISTORY_TOKENS, MEMORY_TOKENS, DOCUMENT_TOKENS = 600, 400, 2500  # what each section of the prompt may take
 
 
@@ -139,13 +145,19 @@ class MemoryRAG:
         self.set_session(session_id)
 
     def set_session(self, session_id: str) -> None:
-        """Go on with a session: its recent turns are put back on the desk, as old as they are."""
+        """Go on with a session: its recent turns are put back on the desk, as old as they are. Of an answer from a document
+        that is gone since, only the question comes back."""
         self.session_id = session_id
         self.working.clear(session_id)
         since = self.storage.now() - self.working.ttl
+        here = {document.document_id for document in self.library.documents()}
         for turn in self.transcript.turns(session_id, since=since, last=self.working.capacity):
-            if not turn.trace.get("noted"):
+            if turn.trace.get("noted"):
+                continue
+            if all(source["document_id"] in here for source in turn.trace.get("sources", [])):
                 self._to_desk(turn.question, turn.answer, turn.trace, asked_at=turn.asked_at)
+            else:
+                self._to_desk(turn.question, "", {"topic": turn.trace.get("topic", "")}, asked_at=turn.asked_at)
 
     # ---- §5.2 query: the order of steps is the point (重点是顺序) ----
 
@@ -182,7 +194,7 @@ class MemoryRAG:
                     use_mqe=use_mqe,
                     use_hyde=use_hyde,
                     context=utterance.without_instructions(enrichment.text),
-                    page=utterance.page_named(asked),
+                    page=utterance.page_named(utterance.without_instructions(asked)),
                 )
             with clock("recall"):
                 memories = self._recall(enrichment) if use_memory else []
@@ -275,7 +287,8 @@ class MemoryRAG:
 
     def _answer(self, question, enrichment: Enrichment, results, memories: list[MemoryUse], on_text) -> Answer:
         """By the model if there is one and it works, else by quotation; never from anything but what was found."""
-        relevant = [result for result in results if result.relevance >= RELEVANT]
+        best = max((result.relevance for result in results), default=0.0)
+        relevant = [result for result in results if best >= RELEVANT and result.relevance >= ALSO_CITED]
         answer = Answer(question, "", "extractive", bool(relevant), memories=memories, enriched_query=enrichment.text)
         answer.trace = self._trace(enrichment, results)
         if utterance.ASKS_FOR_CHAPTERS.search(question):  # what is in the outline is read off it, not made up
@@ -283,7 +296,7 @@ class MemoryRAG:
             answer.found = bool(chapters)
             answer.answer = chapters or tr_like(question, "Your documents have no outline.", "你的资料没有目录信息。")
             return answer
-        sources = relevant or results[:3]
+        sources = relevant or list(results)
         sources, extracts = by_quotation(sources, self._quoter.extract(question, enrichment.text, sources))
         citations = self._quoter.cite(sources, extracts)
         own = [memory for memory in memories if self._is_evidence(memory)]
@@ -293,6 +306,8 @@ class MemoryRAG:
         answer.citations = citations
         if self.llm is not None:
             try:
+                if self.retriever.failure is not None and self.retriever.failure.reason in WILL_FAIL_AGAIN:
+                    raise self.retriever.failure
                 return self._generate(answer, question, enrichment, relevant, on_text)
             except LLMUnavailable as error:
                 answer.note = str(error)
@@ -412,7 +427,7 @@ class MemoryRAG:
             "sources": [asdict(citation) for citation in answer.citations],
             "memories": [asdict(memory) for memory in answer.memories],
             "enriched_query": answer.enriched_query,
-            "note": answer.note,
+            "note": "" if "llm_failure" in answer.trace else answer.note,  # a provider's words are nobody's memory
         }
         self.transcript.add(
             self.session_id, answer.question, answer.answer, found=answer.found, mode=answer.mode, trace=answer.trace
@@ -450,8 +465,10 @@ class MemoryRAG:
         kind = utterance.secret_in(answer.question)
         if kind:
             return tr(f"the question holds a secret ({kind})", f"问题里有隐私信息（{kind}）")
-        unsupported = answer.trace.get("citations", {}).get("unsupported", [])
-        if answer.mode == "llm" and unsupported:
+        checks = answer.trace.get("citations", {})
+        if answer.mode == "llm" and not checks.get("cited"):
+            return tr("the answer names no source", "回答没有注明来源")
+        if answer.mode == "llm" and checks.get("unsupported"):
             return tr("some sentences are not supported by their sources", "有句子得不到来源支持")
         return ""
 

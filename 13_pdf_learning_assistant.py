@@ -14,6 +14,7 @@ Used as a program this is the daily study helper; see README.md, or type
 Article: §6 the application; §6.1 chunks along the structure; §6.2 notes; §6.3 review; §6.4 ids that cannot collide.
 """
 
+import re
 import sys
 import threading
 from bisect import bisect_right
@@ -41,8 +42,9 @@ if TYPE_CHECKING:
 
 # ---- §6.1 Chunks along the structure (Markdown 结构感知分块) ----
 
-MAX_TOKENS = 320  # well inside the 512 of the default embedder, whose own tokens are finer than our estimate
-OVERLAP_TOKENS = 40  # a sentence or two, so that what a chunk refers to is not always in the one before
+MAX_TOKENS = 200  # a passage about one thing: with 320, an evidence page was among five cited ones in 0.83, with 200 in 0.87
+LONGEST_TOKEN = 8  # characters; English has about five to a token
+OVERLAP_TOKENS = 30  # a sentence or so, for what a chunk refers to is not always in the one before
 
 Heading = tuple[int, int, str]  # offset in the text, level from 1, title
 Span = tuple[int, int]
@@ -60,19 +62,21 @@ def chunk_markdown_with_paths(
     """Cut a text along its headings into {"content", "heading_path", "index", "start", "end"}, content = text[start:end].
 
     headings None: Markdown's own, never those inside code fences. A chunk stays within max_tokens (estimate_tokens_mixed),
-    ends at a paragraph if it can and at a sentence if it must, and repeats up to overlap_tokens of the one before it in its
-    section. A code block or table is not cut unless it is too long by itself. breaks: offsets that no chunk crosses, such as
-    the beginnings of pages, so that a chunk names the page it is on.
+    ends at a paragraph if it can and at a sentence if it must, and repeats up to overlap_tokens (a quarter of max_tokens at
+    most) of the one before it in its section. A code block or table is not cut unless it is too long by itself. breaks:
+    offsets that no chunk crosses, such as the beginnings of pages, so that a chunk names the page it is on.
     """
     if headings is None:
         from study.plaintext import markdown_headings
 
         headings = markdown_headings(text)
     chunks: list[dict[str, Any]] = []
-    for start, end, path in _cut_at(breaks, _sections(text, headings, base_path)):
-        if path and "".join(tokens(text[start:end])) in "".join(tokens(path)):
+    sections = _cut_at(breaks, _sections(text, headings, base_path))
+    for (start, end, path), (_, _, following) in pairwise([*sections, (0, 0, "")]):
+        carried = path and f"{following} > ".startswith(f"{path} > ")
+        if carried and "".join(tokens(text[start:end])) in "".join(tokens(path)):
             continue  # nothing but its own title, which the paths below it carry
-        for span in _pack(text, _units(text, start, end, max_tokens), max_tokens, overlap_tokens):
+        for span in _pack(text, _units(text, start, end, max_tokens), max_tokens, min(overlap_tokens, max_tokens // 4)):
             content = text[span[0] : span[1]]
             chunks.append(
                 {"content": content, "heading_path": path, "index": len(chunks), "start": span[0], "end": span[1]}
@@ -106,7 +110,7 @@ def _units(text: str, start: int, end: int, max_tokens: int) -> list[tuple[Span,
     units: list[tuple[Span, bool]] = []
     for block in _blocks(text, start, end):
         piece = text[block[0] : block[1]]
-        whole = _stays_whole(piece) and estimate_tokens_mixed(piece) <= max_tokens
+        whole = _stays_whole(piece) and _size(piece) <= max_tokens
         spans = [(0, len(piece))] if whole else sentences(piece)
         fitting = [small for span in spans for small in _cut_to(piece, span, max_tokens)]
         units += [((block[0] + a, block[0] + b), i == 0) for i, (a, b) in enumerate(fitting)]
@@ -141,13 +145,19 @@ def _cut_to(text: str, span: Span, max_tokens: int) -> list[Span]:
     """The span in pieces of at most max_tokens, cut at white space where there is some, else anywhere."""
     start, end = span
     pieces: list[Span] = []
-    while estimate_tokens_mixed(text[start:end]) > max_tokens:
-        size = _fitting(text[start:end], max_tokens)
+    window = LONGEST_TOKEN * (
+        max_tokens + 1
+    )  # no piece is longer, so nobody need look further: a table may be a megabyte
+    while end - start >= window or _size(text[start:end]) > max_tokens:
+        size = _fitting(text[start : min(end, start + window)], max_tokens)
         blank = max(text.rfind(" ", start, start + size), text.rfind("\n", start, start + size))
         stop = blank if blank > start + size // 2 else start + size
         pieces.append((start, stop))
-        start = stop + (len(text[stop:end]) - len(text[stop:end].lstrip()))
+        start = _BLANKS.match(text, stop, end).end()
     return [*pieces, (start, end)] if start < end else pieces
+
+
+_BLANKS = re.compile(r"\s*")
 
 
 def _fitting(text: str, max_tokens: int) -> int:
@@ -155,13 +165,22 @@ def _fitting(text: str, max_tokens: int) -> int:
     low, high = 1, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if estimate_tokens_mixed(text[:middle]) <= max_tokens else (low, middle - 1)
+        low, high = (middle, high) if _size(text[:middle]) <= max_tokens else (low, middle - 1)
     return low
+
+
+def _size(text: str) -> int:
+    """Tokens, by the estimate, but a token has an end: a key, an address or a sequence of bases is no single word.
+
+    >>> _size("检索增强 generation works"), _size("ACGT" * 500)
+    (7, 250)
+    """
+    return max(estimate_tokens_mixed(text), len(text) // LONGEST_TOKEN)
 
 
 def _pack(text: str, units: Sequence[tuple[Span, bool]], max_tokens: int, overlap_tokens: int) -> Iterator[Span]:
     """Consecutive units as chunks. A chunk that is full gives back the begun paragraph, if it is past its half."""
-    costs = [estimate_tokens_mixed(text[a:b]) for (a, b), _ in units]
+    costs = [_size(text[a:b]) for (a, b), _ in units]
     first = 0
     while first < len(units):
         last, used = first, costs[first]
@@ -257,7 +276,7 @@ class PDFLearningAssistant:
         file, content_hash = reading.identify(path)
         known = self.library.find(content_hash)
         if known is not None:
-            return self._already_here(known, file)
+            return self._already_here(known, str(file), file.name)
         document = reading.read_document(file, password=password, progress=progress)
         return self._store(document, replaces=self.library.at_path(str(file)))
 
@@ -267,16 +286,18 @@ class PDFLearningAssistant:
 
         document = reading.read_text(text, doc_name)
         known = self.library.find(document.content_hash)
-        if known is not None:
-            return self._already_here(known, None)
         path = f"text:{doc_name}"
+        if known is not None:
+            return self._already_here(known, path)
         document.path = path
         return self._store(document, replaces=self.library.at_path(path))
 
-    def _already_here(self, document_id: str, file: Path | None) -> LoadReport:
-        info = next(info for info in self.library.documents() if info.document_id == document_id)
-        if file is not None and not Path(info.path).exists():
-            self.library.rename(document_id, name=file.name, path=str(file))
+    def _already_here(self, document_id: str, path: str, name: str = "") -> LoadReport:
+        """The content is known; another text may have been at this path before, and a file (with a name) may have moved."""
+        self._take_out([old for old in self.library.at_path(path) if old != document_id])
+        if name and not Path(self.find_document(document_id).path).exists():
+            self.library.rename(document_id, name=name, path=path)
+        info = self.find_document(document_id)
         return LoadReport(info.name, document_id, "already here", info.pages, info.chunks, info.warnings)
 
     def _store(self, document: "SourceDocument", *, replaces: Sequence[str]) -> LoadReport:
@@ -300,6 +321,8 @@ class PDFLearningAssistant:
             warnings=document.warnings,
             replaces=replaces,
         )
+        if replaces:
+            self._rag.set_session(self._rag.session_id)
         action = "replaced" if replaces else "loaded"
         return LoadReport(document.name, document_id, action, len(pages), len(chunks), document.warnings)
 
@@ -332,11 +355,17 @@ class PDFLearningAssistant:
         """Take a document with its pages, chunks, vectors and the memories of answers from it. Notes and cards are the
         learner's own: they stay."""
         info = self.find_document(name)
-        with self.storage.transaction():
-            self._forget_answers_from(info.document_id)
-            self.library.remove(info.document_id)
-        self._rag.set_session(self._rag.session_id)
+        self._take_out([info.document_id])
         return info
+
+    def _take_out(self, document_ids: Sequence[str]) -> None:
+        if not document_ids:
+            return
+        with self.storage.transaction():
+            for document_id in document_ids:
+                self._forget_answers_from(document_id)
+                self.library.remove(document_id)
+        self._rag.set_session(self._rag.session_id)
 
     def _forget_answers_from(self, document_id: str) -> None:
         for item in self._rag.episodic.list(status=None, limit=-1):
@@ -401,7 +430,9 @@ class PDFLearningAssistant:
         items = [hit.item for hit in self._rag.semantic.retrieve(topic, top_k=20)]
         items = sorted(items, key=lambda item: item.timestamp)
         asked = self._asked_about(topic)
-        opened = {(c["document_id"], c["page"]) for turn in asked for c in turn.trace.get("sources", [])}
+        opened = {
+            (c["document_id"], c["page"]) for turn in self.transcript.all_turns() for c in turn.trace.get("sources", [])
+        }
         found = self._rag.retriever.search(topic, top_k=8, use_mqe=False, use_hyde=False, min_relevance=0.5)
         sections = [self._section(result.passage, opened) for result in found]
         noted = [item for item in items if item.metadata.get("note_type")]

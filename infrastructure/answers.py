@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -91,7 +91,10 @@ class Answer:
 # ---- Checks ----
 
 _OUR_TAGS = re.compile(r"<(?=\s*/?\s*(?:documents?|memor(?:y|ies)|conversation|question|source)\b)", re.I)
-CITED = re.compile(r"\[(M?)(\d{1,3})\]")
+CITED = re.compile(r"(?<!\b[A-Za-z])\[(M?)(\d{1,3})\]")  # not the a[0] of a program
+_AS_WRITTEN = re.compile(
+    r"[\[【［]\s*(?:sources?\s|来源|\^)?\s*(M?\d{1,3}(?:\s*[,，、;；–-]\s*M?\d{1,3})*)\s*[\]】］]", re.I
+)
 
 
 def as_data(text: str) -> str:
@@ -130,16 +133,66 @@ def check_citations(text: str, sources: Sequence[str]) -> tuple[str, dict[str, A
         dropped.append(int(match[2]))
         return ""
 
-    checked = re.sub(r"[ \t]+(?=[.,;。，；])", "", CITED.sub(keep, text))
+    checked = _outside_code(CITED, keep, one_by_one(text))
+    if dropped:
+        checked = re.sub(r"(?<=\S)[ \t]+(?=[.,;。，；]|[ \t]|$)", "", checked, flags=re.M)
     cited = sorted({int(n) for kind, n in CITED.findall(checked) if not kind})
     unsupported = []
-    for sentence in re.split(r"(?<=[.!?。！？])\s+|\n+", checked):
+    for sentence in _statements(checked):
         numbers = [int(n) for kind, n in CITED.findall(sentence) if not kind]
         plain = CITED.sub("", sentence)
         same = [sources[n - 1] for n in numbers if language_of(sources[n - 1]) == language_of(plain)]
         if same and support(plain, same) < SUPPORTED:
             unsupported.append(sentence.strip())
     return checked, {"cited": cited, "dropped": dropped, "unsupported": unsupported}
+
+
+def one_by_one(text: str) -> str:
+    """Citations as we write them, however the model wrote them.
+
+    >>> one_by_one("found [1, 3] and [2-4]【5】")
+    'found [1][3] and [2][3][4][5]'
+    """
+
+    def apart(match: re.Match[str]) -> str:
+        numbers: list[str] = []
+        for part in re.split(r"\s*[,，、;；]\s*", match[1].upper()):
+            first, *last = re.split(r"\s*[–-]\s*", part)
+            span = range(int(first), int(last[0]) + 1) if last and first.isdigit() and last[0].isdigit() else ()
+            numbers += map(str, span[:LONGEST_RANGE]) if span else [first, *last]
+        return "".join(f"[{number}]" for number in numbers)
+
+    return _outside_code(_AS_WRITTEN, apart, text)
+
+
+LONGEST_RANGE = 20  # sources
+
+
+def _outside_code(pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str], text: str) -> str:
+    """pattern.sub, but [1, 2] in a piece of code is a list."""
+    parts = _CODE.split(text)
+    return "".join(part if place % 2 else pattern.sub(replace, part) for place, part in enumerate(parts))
+
+
+_CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]+`)", re.S)
+
+
+def _statements(text: str) -> list[str]:
+    """The sentences of an answer, each with the citations that belong to it, also when they stand behind its full stop."""
+    found: list[str] = []
+    for line in text.split("\n"):
+        for place, (start, end) in enumerate(sentences(line)):
+            sentence = line[start:end]
+            first = _CITED_FIRST.match(sentence)
+            if first and place and not CITED.search(found[-1]):
+                found[-1] += first[0].rstrip()
+                sentence = sentence[first.end() :]
+            if sentence:
+                found.append(sentence)
+    return found
+
+
+_CITED_FIRST = re.compile(r"(?:\s*\[M?\d{1,3}\])+\s*")
 
 
 class Stopwatch:

@@ -183,8 +183,25 @@ CREATE TABLE log (
 )
 """
 
+def _statements_with_one_value(db: sqlite3.Connection) -> None:
+    """memories.slot: what a statement that holds one value is about. The fingerprint now leaves yes and no out."""
+    from infrastructure.slots import slot_key
+    from infrastructure.statements import fingerprint
+
+    db.execute("ALTER TABLE memories ADD COLUMN slot TEXT")
+    db.execute("CREATE INDEX memories_by_slot ON memories (slot) WHERE slot IS NOT NULL")
+    rows = db.execute("SELECT m.id, t.content FROM memories m JOIN texts t USING (id)").fetchall()
+    db.executemany(
+        "UPDATE memories SET fingerprint = ?, slot = ? WHERE id = ?",
+        ((fingerprint(row["content"]), slot_key(row["content"]), row["id"]) for row in rows),
+    )
+
+
 Migration = tuple[str, Callable[[sqlite3.Connection], None]]
-MIGRATIONS: tuple[Migration, ...] = (("first_schema", _first_schema),)
+MIGRATIONS: tuple[Migration, ...] = (
+    ("first_schema", _first_schema),
+    ("statements_with_one_value", _statements_with_one_value),
+)
 
 
 # ---- the file -------------------------------------------------------------------------------------------------------

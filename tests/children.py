@@ -65,6 +65,8 @@ def write_for_ever(home: Path, journal: Path, seed: int) -> None:
                 alive.append(key)
             lines.write("done\n")
             lines.flush()
+            if rng.random() < 0.03:
+                storage.erase_traces()  # rewrites the file and throws Chroma's folder away
 
 
 CHANGES = ("note", "note", "chunk", "chunk", "chunk", "replace", "remove", "archive")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from infrastructure import database as database_module
 from infrastructure.database import MIGRATIONS, Database, from_iso, to_iso
 from infrastructure.errors import HomeError
+from infrastructure.statements import fingerprint
 from infrastructure.language import set_language
 
 zones = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
@@ -176,16 +177,16 @@ def test_a_newer_schema_is_refused_and_left_alone(path):
     with pytest.raises(HomeError, match="newer version"):
         Database(path)
     with closing(sqlite3.connect(path)) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (2,)
+        assert db.execute("PRAGMA user_version").fetchone() == (len(SECOND),)
 
 
 def test_a_migration_keeps_a_copy_of_the_file_as_it_was(path):
     with closing(Database(path)) as database, database.transaction() as db:
         add_document(db, "old")
     with closing(Database(path, migrations=SECOND)) as database:
-        assert database.schema_version == 2
+        assert database.schema_version == len(SECOND)
     with closing(Database(path.parent / "backups" / "before-second.db")) as copy:
-        assert (copy.schema_version, names(copy)) == (1, ["old"])
+        assert (copy.schema_version, names(copy)) == (len(MIGRATIONS), ["old"])
 
 
 def test_several_migrations_are_one_step_with_one_copy(path):
@@ -199,8 +200,20 @@ def test_a_migration_that_fails_changes_nothing(path):
     with pytest.raises(ValueError, match="a fault"):
         Database(path, migrations=(*SECOND, ("bad", break_down)))
     with closing(Database(path)) as database:
-        assert database.schema_version == 1
+        assert database.schema_version == len(MIGRATIONS)
         assert database.value("SELECT count(*) FROM sqlite_master WHERE name IN ('second', 'half')") == 0
+
+
+def test_memories_of_the_first_schema_get_what_the_second_looks_them_up_by(path):
+    with closing(Database(path, migrations=MIGRATIONS[:1])) as database, database.transaction() as db:
+        db.execute("INSERT INTO texts (key, shelf, scope, position, content) VALUES ('m', 'semantic', 's', 0, 'My name is Li')")
+        db.execute(
+            "INSERT INTO memories (id, memory_type, importance, timestamp, occurred_at, fingerprint) "
+            "VALUES (1, 'semantic', 0.5, '', '', 'old')"
+        )
+    with closing(Database(path)) as database:
+        row = database.row("SELECT slot, fingerprint FROM memories")
+        assert tuple(row) == ("en:name", fingerprint("My name is Li"))
 
 
 # ---- Backup ----

@@ -445,6 +445,19 @@ def test_a_reopened_home_does_not_index_again(home):
     assert embedder.history == ["apple"]
 
 
+@pytest.mark.parametrize("instant", ["upsert", "_clear_marks"])
+def test_stopped_before_or_after_chroma_has_written_the_next_settling_goes_on(storage, monkeypatch, instant):
+    def stop(*args):
+        raise KeyboardInterrupt
+
+    add(storage, *map(str, range(30)))
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(storage._chroma if instant == "upsert" else storage, instant, stop)
+        storage.settle()
+    assert storage.owed().index == 30
+    assert settled(storage) == 30
+
+
 def test_an_opening_that_killed_the_process_costs_the_folder_and_nothing_else(home, storage):
     add(storage, "apple")
     settled(storage)
@@ -568,6 +581,17 @@ def test_an_embedder_that_fails_leaves_a_notice_and_is_tried_again(storage):
     add(storage, "pear")
     wait_until(lambda: not storage.owed())
     assert storage.notices == ["The embedding service does not answer; try later."]
+
+
+def test_a_fault_in_the_embedder_is_a_notice_not_the_end_of_the_worker(storage):
+    storage.embedder.error = ZeroDivisionError("a fault")
+    storage.start_worker()
+    add(storage, "apple")
+    wait_until(lambda: storage.notices)
+    assert "failed (a fault); words still answer" in storage.notices[0]
+    storage.embedder.error = None
+    add(storage, "pear")
+    wait_until(lambda: not storage.owed())
 
 
 def test_an_embedder_that_fails_does_not_keep_other_vectors_from_chroma(storage):
@@ -697,6 +721,15 @@ def test_an_embedder_that_cannot_serve_leaves_words_and_a_notice(home):
         assert storage.embedder is None
         assert storage.settle().embed == 1
         assert storage.notices == ["No network; answering by words."]
+
+
+def test_looking_at_the_embedder_does_not_wait_for_whoever_is_writing(home, storage):
+    assert storage.embedder is not None
+    storage.database.value("PRAGMA busy_timeout = 20")
+    with Storage(home) as other:
+        other.log("something")
+        with other.transaction():
+            assert storage.embedder is not None
 
 
 # ---- Homes that cannot be used ----

