@@ -193,6 +193,7 @@ def attach_embedder(storage: Storage, settings: "Settings") -> None:
 # ---- §4.2 Query variants: MQE and HyDE ----
 
 QUESTION_WEIGHT = 1.0
+LEANING_WEIGHT = 0.5  # of a question that finds nothing by itself
 CONTEXT_WEIGHT = 0.8  # the question with its context filled in, given by the caller
 MQE_WEIGHT = 0.3
 HYDE_WEIGHT = 0.3
@@ -354,10 +355,8 @@ class UnifiedRetriever:
         only = self.library.chunk_ids(documents=documents, pages=pages, section=section) if chosen else None
         self.failure = None
         pool_size = max(top_k * pool_multiplier, 10)
-        asked = [Variant("question", query, QUESTION_WEIGHT)]
-        if tokens(context) and tokens(context) != tokens(query):
-            asked.append(Variant("context", context, CONTEXT_WEIGHT))
-        pools = {variant: self._pool(variant, pool_size, only) for variant in asked}
+        pools = self._asked(query, context, pool_size, only)
+        asked = list(pools)
         for variant in self._variants(asked[-1].text, pools[asked[-1]], use_mqe, use_hyde, mqe_count):
             pools[variant] = self._pool(variant, pool_size, only)
         named = self._named_page(page, only)
@@ -369,6 +368,19 @@ class UnifiedRetriever:
             if result.passage.id in named:
                 result.relevance = max(result.relevance, RELEVANT)
         return [result for result in results if result.relevance >= min_relevance][:top_k]
+
+    def _asked(self, query: str, context: str, size: int, only: Iterable[int] | None) -> dict[Variant, list[Candidate]]:
+        """Pools of the question and of its context. A question that finds something by itself leads; one that says too
+        little lets its context lead, and is searched all the same (D11)."""
+        pool = self._pool(Variant("question", query, QUESTION_WEIGHT), size, only)
+        if not tokens(context) or tokens(context) == tokens(query):
+            return {Variant("question", query, QUESTION_WEIGHT): pool}
+        alone = any(candidate.relevance >= RELEVANT for candidate in pool)
+        filled_in = Variant("context", context, CONTEXT_WEIGHT)
+        return {
+            Variant("question", query, QUESTION_WEIGHT if alone else LEANING_WEIGHT): pool,
+            filled_in: self._pool(filled_in, size, only),
+        }
 
     def _named_page(self, page: int | None, only: Iterable[int] | None) -> set[int]:
         """Chunks on the page a question names, of the documents searched; nothing when it names none."""
@@ -382,9 +394,13 @@ class UnifiedRetriever:
         return hybrid_search(self.storage, "chunk", variant.text, limit=size, only=only, vector=vector)
 
     def _vector(self, variant: Variant):
-        if variant.as_passage and self.storage.embedder is not None:
+        """None without an embedder, or when it fails: then words search alone."""
+        if not variant.as_passage or self.storage.embedder is None:
+            return self.storage.embed_query(variant.text)
+        try:
             return self.storage.embedder.embed_passages([variant.text])[0]
-        return self.storage.embed_query(variant.text)
+        except EmbedderUnavailable:
+            return None
 
     # ---- variants ----
 

@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from infrastructure.answers import Citation
+from infrastructure.errors import EmbedderUnavailable
 from infrastructure.extraction import Extract, best_sentences
 from infrastructure.library import Library
 from infrastructure.storage import Storage, inverse_frequency
 from infrastructure.text import content_tokens, tokens
 
-BACKGROUND_WEIGHT = 0.5  # of a word that only the context brought in, against one of the question itself
+BACKGROUND_WEIGHT = 0.8  # of a word that only the context brought in, against one of the question itself
 SHOWN_WITHOUT_SENTENCE = 200  # characters of a passage in which no sentence was found
 
 
@@ -41,9 +42,12 @@ class Quoter:
     def _similarity(self, question: str) -> Callable[[Sequence[str]], Sequence[float]]:
         def similarity(texts: Sequence[str]) -> Sequence[float]:
             asked = self.storage.embed_query(question)
-            return (
-                [0.0] * len(texts) if asked is None else (self.storage.embedder.embed_passages(texts) @ asked).tolist()
-            )
+            if asked is None:
+                return [0.0] * len(texts)
+            try:
+                return (self.storage.embedder.embed_passages(texts) @ asked).tolist()
+            except EmbedderUnavailable:
+                return [0.0] * len(texts)
 
         return similarity
 
