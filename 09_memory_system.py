@@ -1,11 +1,12 @@
 """09 · Three memories: what is being talked about, what happened, what is known.
 
 After this script you can explain why a memory is more than a string, why the three kinds are stored and searched
-differently, and why a ranking that lets age or importance win forgets the question.
+differently, why two memories can contradict each other, and why a ranking that lets age or importance win forgets the question.
 
     text → MemoryItem → working    the session's desk: in RAM, small, forgets within the hour
                       → episodic   the diary: events, with the time they happened
                       → semantic   the handbook: knowledge, with the entities it speaks of
+    said again → counted · another value → the old one ends, and is kept · yesterday → the day it was when it was said
     question → words + vectors → relevance → a nudge of at most 10 % for importance, age and use → Hit(item, score, why)
 
 Not done here: pictures and sound (the article's perceptual memory), and deciding what to keep (script 10).
@@ -14,30 +15,35 @@ Article: §1.1 three kinds, not four; §2.1 MemoryItem; §2.2 working; §2.3 epi
     python 09_memory_system.py [--lang en|zh]
 """
 
-import json
 import math
-import re
 import sys
-import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from infrastructure.database import from_iso, to_iso, utc_now
-from infrastructure.entities import extract_entities, extract_relations
+from infrastructure.database import utc_now
+from infrastructure.dates import dated
+from infrastructure.desk import Desk
+from infrastructure.entities import entities_and_relations
 from infrastructure.graph import Entity, EntityGraph
+from infrastructure.importance import WEIGHTY, is_small_talk
 from infrastructure.language import tr
 from infrastructure.lesson import StoppedClock, heading, run_lesson, table, try_it
-from infrastructure.memory_table import Filter, MemoryTable, is_new_use
-from infrastructure.ranking import RELEVANT, Candidate, coverage, hybrid_search, inverse_frequency
-from infrastructure.statements import fingerprint, same_statement
+from infrastructure.memory_rows import from_columns, to_columns
+from infrastructure.memory_table import SOURCES, STATUSES, Filter, only_metadata, require_scoring
+from infrastructure.patterns import Pattern, find_patterns
+from infrastructure.ranking import RELEVANT, Candidate, hybrid_search
+from infrastructure.reconcile import ReconcilingTable, Written
+from infrastructure.slots import slot_key
+from infrastructure.sparse import keywords, tfidf
+from infrastructure.statements import fingerprint
 from infrastructure.storage import Storage
-from infrastructure.text import content_tokens, estimate_tokens_mixed, fold, repair, tokens
+from infrastructure.terms import TermFinder, link_terms
+from infrastructure.text import repair, tokens
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -47,15 +53,14 @@ Clock = Callable[[], datetime]
 # ---- §2.1 MemoryItem: a memory is more than a string (记忆不是一段字符串) ----
 
 MEMORY_TYPES = ("working", "episodic", "semantic")
-SOURCES = ("model", "document", "user")  # least trusted first
-STATUSES = ("active", "archived", "superseded")
 
 
 @dataclass
 class MemoryItem:
     """One memory of any kind. `importance` in [0, 1]; times are UTC with zone; `metadata` is anything JSON can hold.
 
-    timestamp: when it was written down. occurred_at: when it happened; the same unless told otherwise.
+    timestamp: when it was written down. occurred_at: when it happened. valid_from: when it was said, and held true until
+    valid_until, if that came. All the same unless told otherwise.
     source: who said it; trust is that of the least trusted source in its lineage (`derived_from`, memory ids).
     mentions: how often the same statement was made. access_count: how often it was used in an answer.
     """
@@ -74,6 +79,7 @@ class MemoryItem:
     status: str = "active"
     pinned: bool = False
     mentions: int = 1
+    valid_from: datetime | None = None
     valid_until: datetime | None = None
     superseded_by: str | None = None
     derived_from: list[str] = field(default_factory=list)
@@ -87,12 +93,26 @@ class MemoryItem:
         if self.source not in SOURCES:
             raise ValueError(f"source is one of {', '.join(SOURCES)}, not {self.source!r}")
         self.importance = clamp(self.importance)
-        self.occurred_at = self.occurred_at or self.timestamp
+        self.occurred_at = self.occurred_at or self.valid_from or self.timestamp
+        self.valid_from = self.valid_from or min(self.occurred_at, self.timestamp)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """Its tokens. This and what follows are worked out once: to change the content, `replace` the item."""
+        return tokens(self.content)
 
     @cached_property
     def fingerprint(self) -> str:
-        """Equal for items that may make the same statement. Worked out once: to change the content, `replace` the item."""
-        return fingerprint(self.content)
+        """Equal for items that may make the same statement, or deny it."""
+        return fingerprint(self.content, self.words)
+
+    @cached_property
+    def slot(self) -> str | None:
+        """What the statement is about if it can hold only one value, e.g. my favourite colour; None for all others."""
+        return slot_key(self.content)
+
+    def held_at(self, moment: datetime) -> bool:
+        return self.valid_from <= moment and (self.valid_until is None or moment < self.valid_until)
 
     @property
     def heading(self) -> str:
@@ -103,47 +123,11 @@ class MemoryItem:
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "MemoryItem":
         """The inverse of `to_row`, for a row of `texts` joined with `memories`."""
-        return cls(
-            content=row["content"],
-            memory_id=row["key"],
-            session_id=row["scope"],
-            metadata=json.loads(row["metadata"]),
-            derived_from=json.loads(row["derived_from"]),
-            pinned=bool(row["pinned"]),
-            **{name: row[name] for name in _PLAIN},
-            **{name: row[name] and from_iso(row[name]) for name in _MOMENTS},
-        )
+        return cls(**from_columns(row))
 
     def to_row(self) -> dict[str, Any]:
         """The columns of table `memories`."""
-        return {
-            **{name: getattr(self, name) for name in _PLAIN},
-            **{name: (moment := getattr(self, name)) and to_iso(moment) for name in _MOMENTS},
-            "pinned": int(self.pinned),
-            "fingerprint": self.fingerprint,
-            "derived_from": json.dumps(self.derived_from),
-            "metadata": _json(self.metadata),
-        }
-
-
-def _json(value: Any) -> str:
-    """Readable, unless it holds half a character, which SQLite takes only as an escape."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if text.isascii() or not _SURROGATE.search(text) else json.dumps(value)
-
-
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
-_PLAIN = ("memory_type", "importance", "access_count", "source", "status", "mentions", "superseded_by")
-_MOMENTS = ("timestamp", "occurred_at", "last_accessed", "valid_until")
-
-
-SCORINGS = ("bounded", "article")
-
-
-def _require_scoring(name: str) -> str:
-    if name not in SCORINGS:
-        raise ValueError(f"scoring is one of {', '.join(SCORINGS)}, not {name!r}")
-    return name
+        return to_columns(self)
 
 
 class Hit(NamedTuple):
@@ -216,19 +200,6 @@ def nudge(importance: float, age: timedelta, access_count: int) -> float:
 
 # ---- How important is it? A rule, not a constant ----
 
-WEIGHTY = re.compile(
-    r"重要|关键|必须|务必|注意|警告|错误|牢记|"
-    r"\b(?:important|crucial|critical|must|never|always|warning|error|note that|remember)\b",
-    re.I,
-)
-_COURTESIES = """
-好 好的 好吧 嗯 嗯嗯 哦 行 可以 谢谢 多谢 不客气 收到 明白 明白了 知道了 再见 拜拜 你好 您好 哈哈 没事
-ok okay k thanks thx bye hi hello hey yes no yep sure fine great cool nice lol
-"""
-SMALL_TALK = frozenset(_COURTESIES.split()) | {
-    *("thank you", "got it", "i see", "no problem", "you're welcome", "good night", "see you")
-}
-
 
 def rule_importance(content: str) -> float:
     """Importance in [0, 1] of a text nobody rated: 0.5, +0.1 when long, +0.2 for weighty words, −0.4 for small talk.
@@ -240,16 +211,10 @@ def rule_importance(content: str) -> float:
     return clamp(round(score, 6))
 
 
-def is_small_talk(content: str) -> bool:
-    """True when nothing is left after the courtesies: "ok, thanks!" is, "ok, the index is built" is not."""
-    parts = [part.strip() for part in re.split(r"[,.!?;~，。！？；、…\n]+", fold(content)) if part.strip()]
-    return bool(parts) and all(part in SMALL_TALK or all(word in SMALL_TALK for word in part.split()) for part in parts)
-
-
 # ---- §2.2 WorkingMemory: the session's desk (当前会话的短期缓存) ----
 
 
-class WorkingMemory:
+class WorkingMemory(Desk):
     """What the current conversations are about, in RAM, per session. Old items fall off by age, number and tokens.
 
     `capacity` items and `max_tokens` tokens a session, `ttl_minutes` minutes. An item that must go is the one that scores
@@ -258,193 +223,73 @@ class WorkingMemory:
     """
 
     def __init__(
-        self,
-        capacity: int = 50,
-        ttl_minutes: float = 60,
-        *,
-        max_tokens: int = 4000,
-        now: Clock = utc_now,
+        self, capacity: int = 50, ttl_minutes: float = 60, *, max_tokens: int = 4000, now: Clock = utc_now
     ) -> None:
-        self.capacity = capacity
-        self.ttl = timedelta(minutes=ttl_minutes)
-        self.max_tokens = max_tokens
-        self.forgotten = 0
-        self._now = now
-        self._items: dict[str, MemoryItem] = {}
-        self._lock = threading.RLock()  # the life cycle may run in the background (script 10)
+        super().__init__(capacity, ttl_minutes, max_tokens, now)
 
     def add(
         self, content: str, importance: float | None = None, session_id: str = "default", *, timestamp: datetime | None = None,
         source: str = "user", **metadata: Any,
     ) -> str:  # fmt: skip
-        """Put an item on the desk; returns its memory_id. The same statement again refreshes the item that is there."""
+        """Put an item on the desk; returns its memory_id. The same statement again refreshes the item that is there, and
+        another value for the same thing outdates it."""
         item = MemoryItem(
             content, "working", rule_importance(content) if importance is None else importance, timestamp or self._now(),
-            metadata=metadata, session_id=session_id, source=source,
+            metadata=only_metadata(metadata, MemoryItem), session_id=session_id, source=source,
         )  # fmt: skip
-        with self._lock:
-            for known in self.items(session_id):
-                if same_statement(known.content, item.content):
-                    known.mentions += 1
-                    known.timestamp = max(known.timestamp, item.timestamp)
-                    known.importance = max(known.importance, item.importance)
-                    return known.memory_id
-            self._items[item.memory_id] = item
-            self._evict(session_id, added=item)
-        return item.memory_id
-
-    def items(self, session_id: str = "default") -> list[MemoryItem]:
-        """What is on this session's desk, oldest first."""
-        return sorted((i for i in self._alive() if i.session_id == session_id), key=lambda item: item.timestamp)
-
-    def _alive(self) -> list[MemoryItem]:
-        """All sessions' items. Expired ones are removed here, and pinned ones never expire."""
-        oldest = self._now() - self.ttl
-        with self._lock:
-            for item in [item for item in self._items.values() if item.timestamp < oldest and not item.pinned]:
-                del self._items[item.memory_id]
-                self.forgotten += 1
-            return list(self._items.values())
-
-    def sessions(self) -> list[str]:
-        """Sessions that have something on their desk."""
-        return sorted({item.session_id for item in self._alive()})
+        return self.add_many([item])[0]
 
     def retrieve(
-        self, query: str, top_k: int = 5, *, session_id: str = "default", scoring: str = "bounded"
+        self, query: str, top_k: int = 5, *, session_id: str = "default", scoring: str = "bounded", **chosen: Any
     ) -> list[Hit]:
-        """Items that share words with the query, best first; only this session's. An unrelated query gives []."""
-        _require_scoring(scoring)
-        items = self.items(session_id)
+        """Items that share words with the query, best first; only this session's. An unrelated query gives []. `chosen` as
+        in `Filter`: since, until, min_importance, …"""
+        require_scoring(scoring)
+        items = self.list(session_id=session_id, limit=-1, **chosen)
         if not items or not tokens(query):
             return []
+        texts = [item.content for item in items]
         hits = []
-        for item, tfidf, keyword in zip(items, _tfidf(query, items), _keywords(query, items), strict=True):
-            if tfidf <= 0 and keyword <= 0:
+        for item, cosine, keyword in zip(items, tfidf(query, texts), keywords(query, texts), strict=True):
+            if cosine <= 0 and keyword <= 0:
                 continue
             age = self._now() - item.timestamp
-            base = 0.7 * tfidf + 0.3 * keyword if tfidf > 0 else keyword
+            base = 0.7 * cosine + 0.3 * keyword if cosine > 0 else keyword
             if scoring == "article":
-                score = working_score(tfidf, keyword, age, item.importance)
+                score = working_score(cosine, keyword, age, item.importance)
             else:
                 score = min(1.0, base * nudge(item.importance, age, item.access_count))
-            why = {
-                "tfidf": tfidf,
-                "keyword": keyword,
-                "decay": decay(age, WORKING_HALF_LIFE),
-                "importance": item.importance,
-            }
+            left = decay(age, WORKING_HALF_LIFE)
+            why = {"tfidf": cosine, "keyword": keyword, "decay": left, "importance": item.importance}
             hits.append(Hit(item, score, {name: round(value, 4) for name, value in why.items()}))
         return sorted(hits, key=lambda hit: (-hit.score, hit.item.memory_id))[:top_k]
 
-    def _evict(self, session_id: str, added: MemoryItem) -> None:
-        items = self.items(session_id)
-        used = sum(estimate_tokens_mixed(item.content) for item in items)
-        over = len(items) - self.capacity
-        for worst in sorted((i for i in items if i is not added and not i.pinned), key=self._keep_value):
-            if over <= 0 and used <= self.max_tokens:
-                return
-            over -= 1
-            used -= estimate_tokens_mixed(worst.content)
-            del self._items[worst.memory_id]
-            self.forgotten += 1
-
-    def _keep_value(self, item: MemoryItem) -> float:
+    def _worth(self, item: MemoryItem) -> float:
         """How much an item deserves its place: importance, recency, use; less when it is safe in long-term memory."""
         recency = decay(self._now() - item.timestamp, WORKING_HALF_LIFE)
         use = 1 - 1 / (1 + item.access_count)
         return 0.5 * item.importance + 0.3 * recency + 0.2 * use - 0.3 * bool(item.metadata.get("consolidated"))
 
-    def get(self, memory_id: str) -> MemoryItem | None:
-        return next((item for item in self._alive() if item.memory_id == memory_id), None)
-
-    def remove(self, memory_id: str) -> bool:
-        return self._items.pop(memory_id, None) is not None
-
-    def has_memory(self, memory_id: str) -> bool:
-        return self.get(memory_id) is not None
-
-    def mark_used(self, memory_ids: Iterable[str]) -> int:
-        """These were used in an answer (D3); returns how many counted, as uses close together are one use."""
-        counted = 0
-        for item in filter(None, map(self.get, memory_ids)):
-            is_new = is_new_use(item.last_accessed, self._now())
-            item.access_count += is_new
-            counted += is_new
-            item.last_accessed = self._now()
-        return counted
-
-    def get_recent(self, n: int = 5, *, session_id: str = "default") -> list[MemoryItem]:
-        """The last n, newest first."""
-        return self.items(session_id)[::-1][:n]
-
-    def get_important(self, n: int = 5, *, session_id: str = "default") -> list[MemoryItem]:
-        return sorted(self.items(session_id), key=lambda item: -item.importance)[:n]
-
-    def get_context_summary(self, max_tokens: int = 500, *, session_id: str = "default") -> str:
-        """The newest items that fit, in the order they were said, one a line; "" for an empty desk."""
-        chosen: list[str] = []
-        for item in self.get_recent(self.capacity, session_id=session_id):
-            max_tokens -= estimate_tokens_mixed(item.content)
-            if max_tokens < 0:
-                break
-            chosen.append(item.content)
-        return "\n".join(reversed(chosen))
-
-    def clear(self, session_id: str) -> int:
-        """Empty one session's desk; returns how many items were on it."""
-        with self._lock:
-            items = self.items(session_id)
-            for item in items:
-                del self._items[item.memory_id]
-        return len(items)
-
-    def size(self, session_id: str | None = None) -> int:
-        return len(self._alive() if session_id is None else self.items(session_id))
-
-    def get_stats(self) -> dict[str, Any]:
-        return {
-            "count": self.size(),
-            "sessions": len(self.sessions()),
-            "forgotten": self.forgotten,
-            "capacity": self.capacity,
-        }
-
-
-def _tfidf(query: str, items: Sequence[MemoryItem]) -> list[float]:
-    """Cosine in [0, 1] of query and items in one TF-IDF space: fitted on the items, the query only transformed (D9)."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    vectorizer = TfidfVectorizer(analyzer=lambda text: content_tokens(text) or tokens(text))
-    matrix = vectorizer.fit_transform([item.content for item in items] + ["\0padding"])[:-1]
-    return (matrix @ vectorizer.transform([query]).T).toarray().ravel().tolist()
-
-
-def _keywords(query: str, items: Sequence[MemoryItem]) -> list[float]:
-    """Share of the query's words that each item has, weighted by rarity among the items."""
-    indexed = [set(tokens(item.content)) for item in items]
-    terms = content_tokens(query) or tokens(query)
-    weights = {term: inverse_frequency(len(items), sum(term in words for words in indexed)) for term in terms}
-    return [coverage(weights, words) for words in indexed]
-
 
 # ---- What the two stored memories have in common ----
 
 
-class StoredMemory(MemoryTable):
+class StoredMemory(ReconcilingTable):
     """A memory kept in a home folder: rows in SQLite, words in FTS5, vectors in blobs and Chroma, all through Storage.
 
     `home` is an open Storage, or a folder that this memory opens itself (with `embedder`) and closes in `close`.
     """
 
     item_type = MemoryItem
+    holds_events = False
+    rate = staticmethod(rule_importance)
 
     def __init__(
         self, home: Storage | Path | str, *, embedder=None, now: Clock = utc_now, scoring: str = "bounded"
     ) -> None:
         self._owns_storage = not isinstance(home, Storage)
         super().__init__(Storage(home, embedder=embedder, now=now) if self._owns_storage else home)
-        self.scoring = scoring
+        self.scoring = require_scoring(scoring)
 
     def close(self) -> None:
         if self._owns_storage:
@@ -452,149 +297,85 @@ class StoredMemory(MemoryTable):
 
     # ---- writing ----
 
-    def add(
-        self,
-        content: str,
-        importance: float | None = None,
-        session_id: str = "default",
-        *,
-        source: str = "user",
-        occurred_at: datetime | None = None,
-        pinned: bool = False,
-        derived_from: Sequence[str] = (),
-        **metadata: Any,
-    ) -> str:
-        """Remember a text; returns its memory_id. importance None: the rule decides.
+    def add(self, content: str, importance: float | None = None, session_id: str = "default", **fields: Any) -> str:
+        """Remember a text; returns its memory_id. `fields` as in `write`, whose short form this is."""
+        return self.write(content, importance, session_id, **fields).memory_id
 
-        The same statement again is counted on the memory that is there (`mentions`), whose id is returned.
+    def write(
+        self, content: str, importance: float | None = None, session_id: str = "default", *, source: str = "user",
+        said_at: datetime | None = None, occurred_at: datetime | None = None, pinned: bool = False,
+        derived_from: Sequence[str] = (), **metadata: Any,
+    ) -> Written:  # fmt: skip
+        """Remember a text; returns what became of it. importance None: the rule decides. said_at: when it was said, if not
+        now. occurred_at: when it happened, if the text does not say.
+
+        The same statement again is counted on the memory that is there (`mentions`). A new value for something that holds
+        one value at a time, or a denial, supersedes the old one, unless that comes from a more trusted source.
         """
         item = MemoryItem(
-            content,
-            self.memory_type,
-            rule_importance(content) if importance is None else importance,
-            self.storage.now(),
-            metadata=metadata,
-            session_id=session_id,
-            occurred_at=occurred_at,
-            source=source,
-            pinned=pinned,
-            derived_from=list(derived_from),
-        )
-        return self.add_many([item])[0]
+            content, self.memory_type, rule_importance(content) if importance is None else importance, self.storage.now(),
+            metadata=only_metadata(metadata, MemoryItem), session_id=session_id, occurred_at=occurred_at, valid_from=said_at,
+            source=source, pinned=pinned, derived_from=list(derived_from),
+        )  # fmt: skip
+        here = None if said_at or occurred_at else item.valid_from.astimezone()  # whose yesterday: this computer's
+        return self._write_prepared([self._prepared(item, moves=occurred_at is None, said_at=here)])[0]
 
     def add_many(self, items: Sequence[MemoryItem], *, vectors=None) -> list[str]:
         """Store items in one transaction; returns a memory_id for each, that of the known memory where it is a repeat.
 
         `vectors` (n, dim) unit rows saves embedding them. Importance and times are taken from the items as they are.
         """
-        ids: list[str] = []
-        fresh: dict[int, MemoryItem] = {}
-        with self.transaction():
-            said = self.with_fingerprints(item.fingerprint for item in items)
-            stored = {item.memory_id for alike in said.values() for item in alike}
-            for number, item in enumerate(items):
-                alike = said.setdefault(item.fingerprint, [])
-                known = self._same_among(alike, item)
-                if known is None:
-                    fresh[number] = copy(item)
-                    fresh[number].memory_type = self.memory_type
-                    alike.append(fresh[number])
-                elif known.memory_id in stored:
-                    self._count_mention(known.memory_id, item)
-                else:
-                    known.mentions += item.mentions
-                ids.append((known or item).memory_id)
-            chosen = None if vectors is None else [vectors[number] for number in fresh]
-            self.insert(list(fresh.values()), chosen)
-        return ids
+        return [memory_id for memory_id, _, _ in self.write_many(items, vectors=vectors)]
 
-    def find_same(self, item: MemoryItem) -> MemoryItem | None:
-        """The active memory that makes the same statement in the same place."""
-        return self._same_among(self.with_fingerprints([item.fingerprint]).get(item.fingerprint, []), item)
-
-    def _same_among(self, known: Sequence[MemoryItem], item: MemoryItem) -> MemoryItem | None:
-        return next((k for k in known if self._same_place(k, item) and same_statement(k.content, item.content)), None)
+    def _prepared(self, item: MemoryItem, *, moves: bool | None = None, said_at: datetime | None = None) -> MemoryItem:
+        """Of this kind, with the dates it speaks of, and no more trusted than what it was made of. moves: whether its text may
+        say when it happened; None: unless the item does."""
+        moves = item.occurred_at == item.timestamp if moves is None else moves
+        twin = dated(item, moves=moves and self.holds_events, said_at=said_at)
+        twin.memory_type = self.memory_type
+        if item.derived_from:
+            twin.source = self.trust_of(item.derived_from, item.source)
+        return twin
 
     def _same_place(self, known: MemoryItem, item: MemoryItem) -> bool:
         """Whether a repeat here is a repeat: an event of another session is another event."""
         return known.session_id == item.session_id
 
-    def supersede(self, memory_id: str, content: str, **fields: Any) -> str:
-        """Replace what turned out wrong or has changed; returns the id of the new memory. Unknown ids are a KeyError.
-
-        The new text is active; the old one keeps its interval and leaves the default search. `fields` as in `add`; what
-        is not given stays as it was. If the memory was superseded already, its successor is what is replaced.
-        """
-        with self.transaction():
-            old = self._current(memory_id)
-            kept = {
-                "importance": old.importance,
-                "source": old.source,
-                "pinned": old.pinned,
-                "derived_from": [old.memory_id],
-            }
-            chosen = {name: fields.pop(name, value) for name, value in {**kept, "occurred_at": None}.items()}
-            if chosen["importance"] is None:
-                chosen["importance"] = rule_importance(content)
-            item = MemoryItem(
-                content, self.memory_type, timestamp=self.storage.now(), session_id=old.session_id,
-                metadata={**old.metadata, **fields}, **chosen,
-            )  # fmt: skip
-            (new_id,) = self.add_many([item])
-            if new_id != old.memory_id:
-                self._retire(old, status="superseded", valid_until=self.storage.now(), superseded_by=new_id)
-        return new_id
-
-    def _current(self, memory_id: str) -> MemoryItem:
-        """The memory itself, or the one that took its place, however often."""
-        item = self.get(memory_id)
-        while item is not None and item.superseded_by is not None and self.has_memory(item.superseded_by):
-            item = self.get(item.superseded_by)
-        if item is None:
-            raise KeyError(memory_id)
-        return item
+    # ---- finding ----
 
     def retrieve(
-        self,
-        query: str,
-        top_k: int = 5,
-        *,
-        min_relevance: float = RELEVANT,
-        scoring: str | None = None,
-        vector=None,
+        self, query: str, top_k: int = 5, *, min_relevance: float = RELEVANT, scoring: str | None = None, vector=None,
         **chosen: Any,
-    ) -> list[Hit]:
+    ) -> list[Hit]:  # fmt: skip
         """Memories about the query, best first; [] when none is. `chosen` as in `Filter`: session_id, since, until, …;
-        of status, one: "active", or "archived" or "superseded" to look for what was put away.
+        as_of: what was held true then; of status, one: "active", or "archived" or "superseded" to look for what was put
+        away.
 
         scoring: "bounded" (default) or "article" (§2's own formula). `vector`: the query's, if already at hand.
         min_relevance: 0 returns the nearest, whatever they are.
         """
-        scoring = _require_scoring(scoring or self.scoring)
+        score = self._article_hits if require_scoring(scoring or self.scoring) == "article" else self._bounded_hits
         narrow = Filter(**chosen)
         if narrow.status is None:
             raise ValueError(f"search one status at a time: {', '.join(STATUSES)}")
         if not tokens(query):
             return []
-        shelf = self.memory_type if narrow.status == "active" else "archive"
+        vector = self.storage.embed_query(query) if vector is None else vector
         only = self.row_ids(narrow) if narrow.narrows_search else None
-        pool = hybrid_search(
-            self.storage,
-            shelf,
-            query,
-            limit=max(3 * top_k, 30),
-            scope=narrow.session_id,
-            only=only,
-            vector=self.storage.embed_query(query) if vector is None else vector,
-        )
-        pool = [candidate for candidate in pool if candidate.relevance >= min_relevance]
-        items = self.items(candidate.id for candidate in pool)
-        score = self._article_hits if scoring == "article" else self._bounded_hits
-        there = [
-            (candidate, items[candidate.id]) for candidate in pool if candidate.id in items
-        ]  # one may be gone by now
-        hits = score(query, there)
+        hits: list[Hit] = []
+        for shelf in self._shelves(narrow):
+            pool = hybrid_search(
+                self.storage, shelf, query, limit=max(3 * top_k, 30), scope=narrow.session_id, only=only, vector=vector
+            )
+            pool = [candidate for candidate in pool if candidate.relevance >= min_relevance]
+            items = self.items(candidate.id for candidate in pool)  # one may be gone by now
+            hits += score(query, [(candidate, items[candidate.id]) for candidate in pool if candidate.id in items])
         return sorted(hits, key=lambda hit: (-hit.score, hit.item.memory_id))[:top_k]
+
+    def _shelves(self, narrow: Filter) -> tuple[str, ...]:
+        if narrow.as_of:
+            return self.memory_type, "archive"
+        return (self.memory_type if narrow.status == "active" else "archive",)
 
     def _bounded_hits(self, query: str, pool: Sequence[tuple[Candidate, MemoryItem]]) -> list[Hit]:
         """Rank by fusion, nudged; scaled so that the best hit shows its calibrated relevance."""
@@ -618,23 +399,30 @@ def _similarity(candidate: Candidate) -> float:
 
 # ---- §2.3 EpisodicMemory: events, not transcripts (保存事件，不保存流水账) ----
 
+LOOKED_BACK = 2_000  # events: what recurs no more is no pattern
+
 
 class EpisodicMemory(StoredMemory):
     """What happened, and when. Every event belongs to a session and has the time it happened beside the time it was noted."""
 
     memory_type = "episodic"
+    holds_events = True
 
     def get_session_history(self, session_id: str, limit: int = 100) -> list[MemoryItem]:
         return self.list(session_id=session_id, limit=limit)
 
-    def timeline(
-        self, *, since: datetime | None = None, until: datetime | None = None, limit: int = 100
-    ) -> dict[str, list[MemoryItem]]:
-        """Events grouped by UTC day ("2026-05-08"), oldest day first."""
+    def timeline(self, *, limit: int = 100, offset: int = 0, **chosen: Any) -> dict[str, list[MemoryItem]]:
+        """Events grouped by day ("2026-05-08", on this computer's calendar), oldest day first. `chosen` as in `Filter`."""
         days: dict[str, list[MemoryItem]] = {}
-        for item in self.list(since=since, until=until, limit=limit):
-            days.setdefault(item.occurred_at.date().isoformat(), []).append(item)
+        for item in self.list(limit=limit, offset=offset, **chosen):
+            days.setdefault(item.occurred_at.astimezone().date().isoformat(), []).append(item)
         return days
+
+    def find_patterns(self, *, min_count: int = 3, limit: int = 20, **chosen: Any) -> list[Pattern]:
+        """What recurs over the last LOOKED_BACK events: topics, entities and times, each with its count, its first and last
+        time and some examples. `chosen` as in `Filter`."""
+        events = self.list(limit=-1, **chosen)[-LOOKED_BACK:]
+        return find_patterns(events, min_count, limit)
 
     def _article_hits(self, query: str, pool: Sequence[tuple[Candidate, MemoryItem]]) -> list[Hit]:
         hits = []
@@ -655,6 +443,7 @@ class SemanticMemory(StoredMemory):
     def __init__(self, home: Storage | Path | str, **options: Any) -> None:
         super().__init__(home, **options)
         self.graph = EntityGraph(self.storage)
+        self._terms = TermFinder(self.storage, self.memory_type)
 
     def _same_place(self, known: MemoryItem, item: MemoryItem) -> bool:
         """Knowledge belongs to the home, whichever session it came from; a note stays with its concept."""
@@ -662,12 +451,9 @@ class SemanticMemory(StoredMemory):
 
     def _linked(self, row_ids: Sequence[int], items: Sequence[MemoryItem]) -> None:
         for row_id, item in zip(row_ids, items, strict=True):
-            entities = extract_entities(item.content)
-            concept = item.metadata.get("concept")
             self.graph.unlink(row_id)
-            self.graph.link(
-                row_id, [*entities, *([Entity(concept)] if concept else [])], extract_relations(item.content, entities)
-            )
+            self.graph.link(row_id, *entities_and_relations(item.content, item.metadata))
+            link_terms(self.graph, self._terms, row_id, item.content)
 
     def remove_many(self, memory_ids: Iterable[str]) -> int:
         memory_ids = list(memory_ids)
@@ -685,9 +471,17 @@ class SemanticMemory(StoredMemory):
         """(entity, distance) within `hops` steps, nearest first; a step is a relation or a shared memory."""
         return self.graph.related(name, hops)
 
+    def memories_about(self, name: str, limit: int = 20) -> list[MemoryItem]:
+        """The memories that speak of an entity, under any of its names: where what is known of it comes from. Newest first."""
+        items = self.items(self.graph.texts_about(name, limit))
+        return [items[row_id] for row_id in sorted(items, reverse=True)]
+
     def export_knowledge_graph(self, form: str = "jsonld") -> str:
-        """The graph as "jsonld" or "graphml"."""
-        return {"jsonld": self.graph.to_jsonld, "graphml": self.graph.to_graphml}[form]()
+        """The graph as "jsonld" or "graphml", each node and edge with the memories it comes from."""
+        forms = {"jsonld": self.graph.to_jsonld, "graphml": self.graph.to_graphml}
+        if form not in forms:
+            raise ValueError(f"a graph is exported as {' or '.join(forms)}, not {form!r}")
+        return forms[form]()
 
     def get_stats(self) -> dict[str, Any]:
         return {**super().get_stats(), **self.graph.counts()}
@@ -705,16 +499,20 @@ class SemanticMemory(StoredMemory):
 
 # ---- lesson ----
 
+TOLD = (
+    "My favourite player is Ronaldo",
+    "我喜欢茶",
+    "My favourite player is Messi",
+    "我喜欢咖啡",
+)  # one every ten days
 ASKED_AFTER = timedelta(minutes=5)  # from putting things on the desk to asking
 ON_THE_DESK = (
     "正在比较 Faithfulness 和 Recall 两个指标",
     "The experiment runs on 200 questions from the course notes.",
-    "注意：今晚八点前必须交实验报告",
 )
 EVENTS = (  # days ago, what happened
     (20, "读完 RAGAS 论文，记下了四个指标"),
     (10, "Failed the quiz question on HyDE."),
-    (6, "完成了第 3 章混合检索的练习"),
     (3, "Compared BM25 with vector search on the course notes."),
     (0, "Important: lunch with my advisor at noon!"),
 )
@@ -761,6 +559,8 @@ def lesson(home: Path) -> Iterator["RenderableType"]:
             yield heading(question)
             columns = tr("memory", "记忆"), tr("score", "得分"), tr("found", "内容"), tr("why", "依据")
             yield table(*columns, rows=map(hit_row, hits)) if hits else tr("Nothing about that.", "没有相关记忆。")
+        yield heading(tr("What is true now, and what was", "现在为真的，和曾经为真的"))
+        yield table(tr("said", "说过的话"), tr("from", "从"), tr("until", "到"), rows=truth_rows(memories[2], clock))
         yield heading(tr("§2.4 What the knowledge speaks of", "§2.4 知识里的实体"))
         columns = tr("entity", "实体"), tr("also called", "别名"), tr("related to", "相关实体")
         yield table(*columns, rows=entity_rows(memories[2]))
@@ -778,6 +578,17 @@ def lesson(home: Path) -> Iterator["RenderableType"]:
             "只问「幻觉」或 hyde：两个字、小写字母，找到的一样。",
         ),
     )
+
+
+def truth_rows(handbook: SemanticMemory, clock: StoppedClock) -> Iterator[tuple[str, str, str]]:
+    """Statements made ten days apart: a second value ends the first, a second taste does not."""
+    ids = []
+    for content in TOLD:
+        clock.move(days=10)
+        ids.append(handbook.add(content))
+    for item in map(handbook.get, ids):
+        until = item.valid_until and f"{item.valid_until:%Y-%m-%d}"
+        yield item.content, f"{item.valid_from:%Y-%m-%d}", until or tr("today", "今天")
 
 
 def hit_row(hit: Hit) -> tuple[str, float, str, str]:

@@ -30,16 +30,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from infrastructure.abstraction import abstract_prompt, gist, refusal, shortened, theme_statement
+from infrastructure.annotate import annotate
 from infrastructure.background import Background
 from infrastructure.database import utc_now
+from infrastructure.erasure import Eraser, PurgeReport
 from infrastructure.errors import LLMUnavailable, StudyError
 from infrastructure.language import tr
 from infrastructure.lesson import StoppedClock, heading, run_lesson, table, try_it
-from infrastructure.lineage import lineage
-from infrastructure.statements import fingerprint
 from infrastructure.storage import Storage
+from infrastructure.theme_shelf import themes, write_theme
 from infrastructure.themes import SHARED, Cluster, clusters, rarities, share, theme_words
-from infrastructure.transcript import Transcript
 
 if TYPE_CHECKING:
     import memory_system as m09
@@ -133,13 +133,8 @@ class MemoryConsolidator:
         self._settled: set[frozenset[str]] = set()  # clusters that came to nothing: not tried again until they change
 
     def consolidate_working_to_episodic(
-        self,
-        working: m09.WorkingMemory,
-        episodic: m09.EpisodicMemory,
-        session_id: str = "default",
-        *,
-        dry_run: bool = False,
-    ) -> list[Promotion]:
+        self, working: m09.WorkingMemory, episodic: m09.EpisodicMemory, session_id: str = "default", *, dry_run: bool = False
+    ) -> list[Promotion]:  # fmt: skip
         """Write a session's important or pinned items into the diary, shortened to events, and mark them on the desk."""
         promotions = []
         for item in working.items(session_id):
@@ -153,7 +148,7 @@ class MemoryConsolidator:
             with episodic.transaction():
                 known = episodic.find_same(event)
                 if known is None and not dry_run:
-                    episodic.insert([event])
+                    episodic.add_many([event])
             if not dry_run:
                 item.metadata["consolidated"] = (known or event).memory_id
             if known is None:
@@ -170,7 +165,7 @@ class MemoryConsolidator:
         founds one with them. A single event is no theme. A model that fails or answers badly changes nothing.
         """
         hot = episodic.list(min_access=self.access_threshold, limit=-1)
-        known = _themes(semantic) if hot else []
+        known = themes(semantic) if hot else []
         covered = {memory_id for theme in known for memory_id in theme.derived_from}
         fresh = [event for event in hot if event.memory_id not in covered]
         found = clusters(fresh, known, lambda event: self._relatives(episodic, event, fresh))
@@ -230,7 +225,7 @@ class MemoryConsolidator:
                 return [self._refuse(semantic, events, reason)]
         memory_id = theme.memory_id if theme else ""
         if not dry_run:
-            memory_id = self._write(semantic, theme, events, text, source)
+            memory_id = write_theme(semantic, theme, events, text, source)
             if not memory_id:
                 self._settled.add(frozenset(ids))
                 return []
@@ -241,47 +236,6 @@ class MemoryConsolidator:
         ids = [event.memory_id for event in events]
         semantic.storage.log("consolidation_refused", sources=ids, reason=reason)  # never the model's words
         return Promotion("refused", "semantic", "", tuple(ids), reason=reason)
-
-    @staticmethod
-    def _write(
-        semantic: m09.SemanticMemory, theme: m09.MemoryItem | None, events: list[m09.MemoryItem], text: str, source: str
-    ) -> str:
-        """One row, in one transaction; returns its memory_id, "" when it is there already. A text that a person edited or
-        pinned is left as it is and only gains sources."""
-        ids = [event.memory_id for event in events]
-        made = {"kind": "theme", "events": len(ids), "made": fingerprint(text)}
-        with semantic.transaction():
-            if any(set(ids) <= set(known.derived_from) for known in _themes(semantic)):
-                return ""  # another process was first
-            if theme is None:
-                theme = _new_theme(text, events, source, made, semantic.storage.now())
-                if semantic.find_same(theme) is not None:
-                    return ""
-                semantic.insert([theme])
-            elif theme.pinned or theme.metadata["made"] != fingerprint(theme.content):
-                semantic.update(theme.memory_id, derived_from=ids, metadata={"events": len(ids)})
-            else:
-                semantic.update(
-                    theme.memory_id, content=text, source=source, occurred_at=events[-1].occurred_at, derived_from=ids,
-                    metadata=made,
-                )  # fmt: skip
-            semantic.storage.log("promoted", memory_id=theme.memory_id, sources=ids)
-        return theme.memory_id
-
-
-def _new_theme(
-    text: str, events: Sequence[m09.MemoryItem], source: str, metadata: dict[str, Any], now: datetime
-) -> m09.MemoryItem:
-    sessions = {event.session_id for event in events}
-    return m09.MemoryItem(
-        text, "semantic", max(event.importance for event in events), now, metadata=metadata, source=source,
-        session_id=sessions.pop() if len(sessions) == 1 else "default", occurred_at=events[-1].occurred_at,
-        derived_from=[event.memory_id for event in events],
-    )  # fmt: skip
-
-
-def _themes(semantic: m09.SemanticMemory) -> list[m09.MemoryItem]:
-    return [item for item in semantic.derived() if item.metadata.get("kind") == "theme"]
 
 
 def least_trusted(items: Iterable[m09.MemoryItem]) -> str:
@@ -338,7 +292,6 @@ def last_touched(item: m09.MemoryItem) -> datetime:
 
 # ---- The manager: score → consolidate → forget, with a policy that nobody regrets ----
 
-SHORTEST_REDACTED = 4  # characters: blacking out "RAG" everywhere would delete what was not asked for
 STRATEGIES = ("importance", "time", "capacity")
 
 
@@ -361,33 +314,21 @@ class LifecycleReport:
     dry_run: bool = False
 
 
-@dataclass
-class PurgeReport:
-    """What real deletion reached: the memory, what was made of it, and the turns in which its words were blacked out."""
-
-    memory_ids: list[str] = field(default_factory=list)
-    turns: int = 0
-
-
 class MemoryLifecycleManager:
     """Ties the three memories together. Policy archives only what a model wrote and nobody pinned or restored, so that a
     learner back from holidays has lost nothing; anything more is up to the learner (`archive`, `purge`)."""
 
     def __init__(
-        self,
-        working: m09.WorkingMemory,
-        episodic: m09.EpisodicMemory,
-        semantic: m09.SemanticMemory,
-        *,
-        llm=None,
-        now: Clock | None = None,
-        consolidator: MemoryConsolidator | None = None,
-    ) -> None:
+        self, working: m09.WorkingMemory, episodic: m09.EpisodicMemory, semantic: m09.SemanticMemory, *, llm=None,
+        now: Clock | None = None, consolidator: MemoryConsolidator | None = None,
+    ) -> None:  # fmt: skip
         self.working, self.episodic, self.semantic = working, episodic, semantic
         self.storage = episodic.storage
+        self.eraser = Eraser(self.storage, working, (episodic, semantic))
         self.consolidator = consolidator or MemoryConsolidator(llm=llm)
         self._now = now or self.storage.now
         self._running = threading.Lock()
+        self._not_annotated: set[str] = set()
         self._background = Background(self._run_quietly, "life cycle")
 
     def run(self, session_id: str | None = None, dry_run: bool = False) -> LifecycleReport:
@@ -407,18 +348,17 @@ class MemoryLifecycleManager:
                 report.forgotten += [forgotten for forgotten in found if forgotten.memory_id not in seen]
         return report
 
+    def annotate(self) -> int:
+        """With a model: let it add entities and relations to new knowledge (§2.4); returns to how many. Without one: 0."""
+        llm = self.consolidator.llm
+        return 0 if llm is None else annotate(self.semantic, llm, self._not_annotated)
+
     def forget(self, strategy: str, *, dry_run: bool = False, **options: Any) -> LifecycleReport:
         """Archive what a strategy would forget, as far as policy may. Options as in the forget function of that name.
 
         Knowledge does not grow stale by itself, so "time" and "capacity" look at events only.
         """
-        decide = {
-            "importance": self._by_importance,
-            "time": self._by_time,
-            "capacity": lambda **given: (
-                forget_by_capacity(self.episodic.list(limit=-1), now=self._now, **given).forgotten
-            ),
-        }
+        decide = {"importance": self._by_importance, "time": self._by_time, "capacity": self._by_capacity}
         if strategy not in decide:
             raise ValueError(f"strategy is one of {', '.join(STRATEGIES)}, not {strategy!r}")
         with self.storage.transaction():  # nobody pins or uses one of them in between
@@ -437,6 +377,9 @@ class MemoryLifecycleManager:
         oldest = self._now() - timedelta(days=max_age_days)
         found = self.episodic.list(source="model", untouched_since=oldest, limit=-1)
         return forget_by_time(found, max_age_days, now=self._now).forgotten
+
+    def _by_capacity(self, **given: Any) -> list[m09.MemoryItem]:
+        return forget_by_capacity(self.episodic.list(limit=-1), now=self._now, **given).forgotten
 
     @staticmethod
     def may_forget(item: m09.MemoryItem) -> bool:
@@ -482,23 +425,10 @@ class MemoryLifecycleManager:
         return sum(memory.mark_used(memory_ids) for memory in (self.working, self.episodic, self.semantic))
 
     def purge(self, memory_id: str) -> PurgeReport:
-        """Delete for good, from every store, index and vector: the memory, what was made of it, the desk's copy, and its
-        words in the transcript; then rewrite the files so that no byte is left. An unknown id gives an empty report."""
-        gone = lineage(memory_id, self.working, (self.episodic, self.semantic))
-        report = PurgeReport([item.memory_id for item in gone])
-        if not gone:
-            return report
-        with self.storage.transaction():
-            for store in (self.episodic, self.semantic):
-                store.remove_many(report.memory_ids)
-            said = {item.content for item in gone} | {str(item.metadata.get("question", "")) for item in gone}
-            said = {text for text in said if len(text) >= SHORTEST_REDACTED}
-            report.turns = sum(map(Transcript(self.storage).redact, sorted(said, key=len, reverse=True)))
-            self.storage.log("purged", memory_ids=report.memory_ids)
-        for item in gone:
-            self.working.remove(item.memory_id)
-        self.storage.erase_traces()
-        return report
+        """Delete for good, from every store, index, vector and copy in the home: the memory, what was made of it, the desk's
+        copy, its words in transcript, log and prompt history; then rewrite the files so that no byte is left. An unknown id
+        gives an empty report."""
+        return self.eraser.memory(memory_id)
 
     def _store(self, memory_id: str) -> m09.StoredMemory | None:
         return next((store for store in (self.episodic, self.semantic) if store.has_memory(memory_id)), None)
@@ -524,6 +454,7 @@ class MemoryLifecycleManager:
     def _run_quietly(self) -> None:
         try:
             self.run()
+            self.annotate()
         except StudyError as error:
             self.storage.notices.append(str(error))
 
@@ -655,14 +586,8 @@ def lesson(home: Path) -> Iterator[RenderableType]:
         )
 
         yield heading(tr("§3.4 Forgetting, a dry run", "§3.4 遗忘（只演练）"))
-        columns = (
-            tr("days", "天"),
-            tr("importance", "重要"),
-            tr("by", "来自"),
-            tr("formula", "公式"),
-            tr("policy", "策略"),
-        )
-        yield table(*columns, tr("memory", "记忆"), rows=grow_old(manager, clock))
+        columns = (tr("days", "天"), tr("importance", "重要"), tr("by", "来自"), tr("formula", "公式"))
+        yield table(*columns, tr("policy", "策略"), tr("memory", "记忆"), rows=grow_old(manager, clock))
         yield tr(
             f"Still in the diary: {diary.size()} of {len(DIARY) + len(OLD)}.",
             f"日记里还有 {diary.size()} 条，一条没少。",

@@ -34,12 +34,16 @@ from infrastructure.answers import (
     points_of,
     quoted,
 )
+from infrastructure.dates import past_period
 from infrastructure.errors import LLMUnavailable
+from infrastructure.gate import unfit
+from infrastructure.importance import is_small_talk
 from infrastructure.language import tr, tr_like
 from infrastructure.quoting import Quoter, by_quotation
 from infrastructure.ranking import RELEVANT
+from infrastructure.slots import slot_key
 from infrastructure.storage import Storage
-from infrastructure.text import estimate_tokens_mixed, tokens
+from infrastructure.text import estimate_tokens_mixed, repair, tokens
 from infrastructure.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -154,10 +158,11 @@ class MemoryRAG:
         for turn in self.transcript.turns(session_id, since=since, last=self.working.capacity):
             if turn.trace.get("noted"):
                 continue
+            asked = turn.trace.get("asked", turn.question)
             if all(source["document_id"] in here for source in turn.trace.get("sources", [])):
-                self._to_desk(turn.question, turn.answer, turn.trace, asked_at=turn.asked_at)
+                self._to_desk(asked, turn.answer, turn.trace, asked_at=turn.asked_at)
             else:
-                self._to_desk(turn.question, "", {"topic": turn.trace.get("topic", "")}, asked_at=turn.asked_at)
+                self._to_desk(asked, "", {"topic": turn.trace.get("topic", "")}, asked_at=turn.asked_at)
 
     # ---- §5.2 query: the order of steps is the point (重点是顺序) ----
 
@@ -179,11 +184,15 @@ class MemoryRAG:
         switch single steps off, for comparison. on_text receives the answer as it is made, piece by piece.
         """
         clock = Stopwatch()
+        question = repair(question)
         write_back = write_back and use_memory
-        told, asked = utterance.statements(question) if write_back else ([], question)
-        corrected = utterance.correction(question) if write_back else None
+        listens = write_back and not unfit(question)
+        told, asked = utterance.statements(question) if listens else ([], question)
+        corrected = utterance.correction(question) if listens else None
         if corrected or (told and not tokens(asked)):
             answer = self._take_note(question, told, corrected)
+        elif is_small_talk(question):
+            answer = self._return_courtesy(question)
         else:
             with clock("enrich"):
                 enrichment = self._enrich_query(asked, enrich=enrich and use_memory)
@@ -200,6 +209,7 @@ class MemoryRAG:
                 memories = self._recall(enrichment) if use_memory else []
             with clock("generate"):
                 answer = self._answer(asked, enrichment, one_a_page(results)[:top_k], memories, on_text)
+            answer.trace["asked"] = asked
             answer.receipts += [self._remember_statement(statement) for statement in told]
         answer.question = question
         answer.session_id = self.session_id
@@ -261,10 +271,13 @@ class MemoryRAG:
         """Long-term memories about the question, best first; those that enriched it are among them."""
         hits: list[m09.Hit] = []
         vector = self.storage.embed_query(enrichment.text)
-        for memory in (self.semantic, self.episodic):
-            hits += memory.retrieve(enrichment.text, top_k=3, vector=vector)
+        then, asked = past_period(enrichment.text, self.storage.now().astimezone()) or (None, enrichment.text)
+        hits += self.semantic.retrieve(
+            asked, top_k=3, vector=vector, as_of=then
+        )  # what was true then, if it asks for then
+        hits += self.episodic.retrieve(enrichment.text, top_k=3, vector=vector)
         return [
-            MemoryUse(hit.item.memory_id, hit.item.memory_type, hit.item.content, round(hit.score, 4), hit.why)
+            MemoryUse(hit.item.memory_id, hit.item.memory_type, _with_end(hit.item), round(hit.score, 4), hit.why)
             for hit in sorted(hits, key=lambda hit: -hit.score)
         ]
 
@@ -310,7 +323,7 @@ class MemoryRAG:
                     raise self.retriever.failure
                 return self._generate(answer, question, enrichment, relevant, on_text)
             except LLMUnavailable as error:
-                answer.note = str(error)
+                answer.note, answer.citations = str(error), citations
                 answer.trace["llm_failure"] = error.reason
         else:
             answer.note = tr_like(
@@ -400,9 +413,11 @@ class MemoryRAG:
         Every third turn the life cycle looks after what has gathered (script 10).
         """
         receipts = []
+        if unfit(answer.question):
+            return [Receipt("refused", "working", unfit(answer.question))]
         if not answer.trace.get("noted"):
             receipts.append(self._gate(answer))
-            self._to_desk(answer.question, answer.answer, answer.trace)
+            self._to_desk(answer.trace["asked"], answer.answer, answer.trace)
             self._mark_used(answer)
         self._turn_count += 1
         if self._turn_count % CONSOLIDATE_EVERY == 0:
@@ -426,6 +441,7 @@ class MemoryRAG:
         answer.trace |= {
             "sources": [asdict(citation) for citation in answer.citations],
             "memories": [asdict(memory) for memory in answer.memories],
+            "written": [receipt.memory_id for receipt in answer.receipts if receipt.memory_id],
             "enriched_query": answer.enriched_query,
             "note": "" if "llm_failure" in answer.trace else answer.note,  # a provider's words are nobody's memory
         }
@@ -496,6 +512,12 @@ class MemoryRAG:
 
     # ---- What the learner tells us ----
 
+    @staticmethod
+    def _return_courtesy(question: str) -> Answer:
+        """A "thanks" asks nothing: whatever a search found would be no answer."""
+        said = tr_like(question, "Ask about your documents whenever you like.", "好，关于资料的问题随时可以问。")
+        return Answer(question, said, "extractive", False, enriched_query=question, trace={"noted": True})
+
     def _take_note(self, question: str, told: Sequence[utterance.Statement], corrected: str | None) -> Answer:
         """A turn that asks nothing: a correction, or something to remember. The text shown is made from the receipts."""
         receipts = [self._correct(corrected)] if corrected else [self._remember_statement(s) for s in told]
@@ -504,7 +526,9 @@ class MemoryRAG:
             if receipt.action == "refused":
                 lines.append(tr_like(question, f"Not stored: {receipt.reason}.", f"没有保存：{receipt.reason}。"))
             else:
-                lines.append(tr_like(question, f"Noted: {text}", f"已记下：{text}"))
+                instead = tr_like(question, f" ({receipt.reason})", f"（{receipt.reason}）")
+                instead *= receipt.action == "superseded"
+                lines.append(tr_like(question, f"Noted: {text}", f"已记下：{text}") + instead)
         noted = {"noted": True}
         return Answer(
             question, "\n".join(lines), "extractive", False, enriched_query=question, receipts=receipts, trace=noted
@@ -520,16 +544,17 @@ class MemoryRAG:
             memory_id = self.working.add(statement.text, 0.6, self.session_id, kind="wish", consolidated=True)
             return Receipt("written", "working", tr("for this session only", "只用于本次会话"), memory_id)
         store = self.episodic if statement.kind == "event" else self.semantic
-        known = store.size()
-        memory_id = store.add(
-            statement.text, max(0.7, m09.rule_importance(statement.text)), self.session_id, kind=statement.kind
-        )
-        return Receipt(
-            "written" if store.size() > known else "counted",
-            store.memory_type,
-            tr("said by the learner", "学习者所说"),
-            memory_id,
-        )
+        importance = max(0.7, m09.rule_importance(statement.text))
+        written = store.write(statement.text, importance, self.session_id, kind=statement.kind)
+        return self.receipt(store, written, tr("said by the learner", "学习者所说"))
+
+    @staticmethod
+    def receipt(store: "m09.StoredMemory", written: "m09.Written", reason: str) -> Receipt:
+        """What became of a statement; a new value names the one whose place it took."""
+        replaced = "; ".join(f"“{store.get(memory_id).content}”" for memory_id in written.replaced)
+        if replaced:
+            reason = tr_like(replaced, f"replaces {replaced}", f"取代{replaced}")
+        return Receipt(written.action, store.memory_type, reason, written.memory_id)
 
     def _correct(self, text: str) -> Receipt:
         """The learner says what is right. What said otherwise in the last answer is superseded, or else an earlier
@@ -543,15 +568,14 @@ class MemoryRAG:
         if last is not None:
             self.working.remove(last.memory_id)
             self._to_desk(last.metadata["question"], text, {"topic": topic, "found": True})
-        wrong = self._corrected_memory(topic, last.metadata["recalled"] if last else [])
         fields = {"source": "user", "kind": "correction", "topic": topic, "importance": 0.8}
+        if slot_key(text):  # it says itself what it is about
+            written = self.semantic.write(text, session_id=self.session_id, **fields)
+            return self.receipt(self.semantic, written, tr("correction by the learner", "学习者的更正"))
+        wrong = self._corrected_memory(topic, last.metadata["recalled"] if last else [])
         if wrong is not None:
-            return Receipt(
-                "superseded",
-                "semantic",
-                tr(f"replaces {wrong}", f"取代 {wrong}"),
-                self.semantic.supersede(wrong, statement, **fields),
-            )
+            new_id = self.semantic.supersede(wrong, statement, **fields)
+            return self.receipt(self.semantic, m09.Written(new_id, "superseded", (wrong,)), "")
         memory_id = self.semantic.add(statement, session_id=self.session_id, **fields)
         return Receipt("written", "semantic", tr("correction by the learner", "学习者的更正"), memory_id)
 
@@ -610,6 +634,12 @@ def one_a_page(results: "Sequence[m11.Result]") -> "list[m11.Result]":
     for result in results:
         kept.setdefault((result.passage.document_id, result.passage.page_start), result)
     return list(kept.values())
+
+
+def _with_end(item: "m09.MemoryItem") -> str:
+    """What is no longer true says so, wherever it is quoted."""
+    until = item.valid_until and f"{item.valid_until:%Y-%m-%d}"
+    return item.content + tr_like(item.content, f" (until {until})", f"（到 {until} 为止）") if until else item.content
 
 
 def _is_event_of_asking(item: "m09.MemoryItem") -> bool:

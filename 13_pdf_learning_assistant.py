@@ -20,29 +20,35 @@ import threading
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from infrastructure.errors import UsageError
+from infrastructure.errors import HomeError, UsageError
 from infrastructure.language import tr
-from infrastructure.text import content_tokens, estimate_tokens_mixed, sentences, tokens
+from infrastructure.lineage import forget_sources
+from infrastructure.text import content_tokens, estimate_tokens_mixed, repair, sentences, tokens
 
 if TYPE_CHECKING:
     import memory_enhanced_rag as m12
 
+    from infrastructure.erasure import PurgeReport
+    from infrastructure.health import Checkup
     from infrastructure.library import DocumentInfo
     from infrastructure.settings import Settings
+    from infrastructure.transfer import Summary
     from study.reading import SourceDocument
 
 # Script 12 and what hangs on it are imported in `open_assistant`: --help must not wait for them.
 
 # ---- §6.1 Chunks along the structure (Markdown 结构感知分块) ----
 
-MAX_TOKENS = 200  # a passage about one thing: with 320, an evidence page was among five cited ones in 0.83, with 200 in 0.87
+MAX_TOKENS = (
+    200  # a passage about one thing: with 320, an evidence page was among five cited ones in 0.83, with 200 in 0.87
+)
 LONGEST_TOKEN = 8  # characters; English has about five to a token
 OVERLAP_TOKENS = 30  # a sentence or so, for what a chunk refers to is not always in the one before
 
@@ -351,26 +357,34 @@ class PDFLearningAssistant:
             )
         raise UsageError(tr(f"No document {name!r}; loaded are: {listed}", f"没有资料 {name!r}；已加载：{listed}"))
 
-    def remove_document(self, name: str) -> "DocumentInfo":
+    def remove_document(self, name: str, *, purge: bool = False) -> "DocumentInfo":
         """Take a document with its pages, chunks, vectors and the memories of answers from it. Notes and cards are the
-        learner's own: they stay."""
+        learner's own: they stay. Past answers stay in the transcript, unless `purge`: then what they quoted is blacked out,
+        backups in the home are deleted, and no byte of the document is left in any file."""
         info = self.find_document(name)
-        self._take_out([info.document_id])
+        eraser = self._rag.lifecycle.eraser
+        with self.storage.transaction():
+            if purge:
+                eraser.document(info.document_id)
+            self._take_out([info.document_id], all_that_was_made=purge)
+        if purge:
+            eraser.finish()
         return info
 
-    def _take_out(self, document_ids: Sequence[str]) -> None:
+    def _take_out(self, document_ids: Sequence[str], *, all_that_was_made: bool = False) -> None:
         if not document_ids:
             return
         with self.storage.transaction():
             for document_id in document_ids:
-                self._forget_answers_from(document_id)
+                self._forget_answers_from(document_id, all_that_was_made=all_that_was_made)
                 self.library.remove(document_id)
         self._rag.set_session(self._rag.session_id)
 
-    def _forget_answers_from(self, document_id: str) -> None:
-        for item in self._rag.episodic.list(status=None, limit=-1):
-            if any(place[0] == document_id for place in item.metadata.get("pages", [])):
-                self._rag.episodic.remove(item.memory_id)
+    def _forget_answers_from(self, document_id: str, *, all_that_was_made: bool = False) -> None:
+        events = self._rag.episodic.list(status=None, limit=-1)
+        gone = [e.memory_id for e in events if any(place[0] == document_id for place in e.metadata.get("pages", []))]
+        self._rag.episodic.remove_many(gone)
+        forget_sources(gone, self._rag.semantic, everything=all_that_was_made)
 
     def settle(self, progress: Callable[[int, int], None] | None = None):
         """Make the vectors that are still owed, here and now. progress(done, total) counts them; returns what is left."""
@@ -409,17 +423,15 @@ class PDFLearningAssistant:
                 "refused", "semantic", tr("it holds a secret; remove it first", "其中有密钥或密码，请先去掉")
             )
         place = {"document": document, "page": page}
-        known = self._rag.semantic.size()
-        memory_id = self._rag.semantic.add(
+        written = self._rag.semantic.write(
             content,
             0.8,
             self._rag.session_id,
-            concept=concept,
+            concept=repair(concept).strip() or "general",
             note_type="user_note",
             **{name: value for name, value in place.items() if value is not None},
         )
-        action = "written" if self._rag.semantic.size() > known else "counted"
-        return Receipt(action, "semantic", tr("your note", "你的笔记"), memory_id)
+        return self._rag.receipt(self._rag.semantic, written, tr("your note", "你的笔记"))
 
     # ---- §6.3 Review: not what the book says, but what I did with it (回顾学习记录) ----
 
@@ -429,29 +441,39 @@ class PDFLearningAssistant:
             raise UsageError(tr("Give a topic to review.", "请给出要回顾的主题。"))
         items = [hit.item for hit in self._rag.semantic.retrieve(topic, top_k=20)]
         items = sorted(items, key=lambda item: item.timestamp)
-        asked = self._asked_about(topic)
+        found = self._rag.retriever.search(topic, top_k=8, use_mqe=False, use_hyde=False, min_relevance=0.5)
+        asked = self._asked_about(topic, {result.passage.chunk_id for result in found})
         opened = {
             (c["document_id"], c["page"]) for turn in self.transcript.all_turns() for c in turn.trace.get("sources", [])
         }
-        found = self._rag.retriever.search(topic, top_k=8, use_mqe=False, use_hyde=False, min_relevance=0.5)
-        sections = [self._section(result.passage, opened) for result in found]
-        noted = [item for item in items if item.metadata.get("note_type")]
+        sections = list(dict.fromkeys(self._section(result.passage, opened) for result in found))
+        noted = [self._with_source(item) for item in items if item.metadata.get("note_type")]
         known = [item for item in items if not item.metadata.get("note_type")]
         return Review(topic, asked, noted, known, sections, self._next_step(topic, asked, noted, sections))
+
+    def _with_source(self, note):
+        """A note whose document was removed says so: metadata["source_removed"]."""
+        source = note.metadata.get("document")
+        here = {name for info in self.library.documents() for name in (info.name, info.document_id)}
+        return (
+            note if not source or source in here else replace(note, metadata={**note.metadata, "source_removed": True})
+        )
 
     def _section(self, passage, opened: set[tuple[str, int]]) -> Section:
         page = self.library.page(passage.document_id, passage.page_start)
         touched = (passage.document_id, passage.page_start) in opened
         return Section(passage.document, passage.heading_path, passage.page_start, touched, page and page.label)
 
-    def _asked_about(self, topic: str) -> list:
-        """Turns whose question, or what it leaned on, has the topic's words, or whose event is about it."""
+    def _asked_about(self, topic: str, passages: set[str]) -> list:
+        """Turns whose question, or what it leaned on, has the topic's words, or whose event is about it, or whose answer
+        stands first of all on one of these passages (chunk ids): a question in another language shares no word with it."""
         events = {hit.item.content for hit in self._rag.episodic.retrieve(topic, top_k=20)}
         words = set(content_tokens(topic) or tokens(topic))
         about = []
         for turn in self.transcript.all_turns():
             said = set(tokens(f"{turn.question} {turn.trace.get('topic', '')}"))
-            if len(words & said) >= max(1, len(words) / 2) or any(f"{turn.question}" in event for event in events):
+            named = len(words & said) >= max(1, len(words) / 2) or any(turn.question in event for event in events)
+            if named or any(source["chunk_id"] in passages for source in turn.trace.get("sources", [])[:1]):
                 about.append(turn)
         return about
 
@@ -471,6 +493,47 @@ class PDFLearningAssistant:
         if asked or noted:
             return tr("Everything found on it has been opened: test yourself.", "相关页面都看过了：可以自测一下。")
         return tr(f"Nothing about {topic} yet; ask a first question.", f"还没有关于“{topic}”的记录；先问一个问题吧。")
+
+    # ---- Keeping house ----
+
+    def forget(self, memory_id: str) -> "PurgeReport":
+        """Delete a memory for good, wherever a trace of it is; see `MemoryLifecycleManager.purge`."""
+        return self._rag.lifecycle.purge(memory_id)
+
+    def forget_turn(self, turn_id: int) -> "PurgeReport":
+        """Delete a question, its answer and the memories it wrote for good."""
+        return self._rag.lifecycle.eraser.turn(turn_id)
+
+    def doctor(self) -> "Checkup":
+        """Everything about this home that can be looked at, and what to do where something is wrong."""
+        from infrastructure import health
+
+        return health.examine(self.storage)
+
+    def repair(self, **progress: Callable[[int, int], None]) -> None:
+        """Make words and index anew from what is stored, and the vectors that are missing; see `health.repair`."""
+        from infrastructure import health
+
+        health.repair(self.storage, **progress)
+
+    def backup(self, path: Path | None = None, *, progress: Callable[[int, int], None] | None = None) -> "Summary":
+        """The whole home in one file; None: a new one in the home's own folder for backups."""
+        from infrastructure import backup_file, transfer
+
+        path = backup_file.backup_path(self.storage.home, self.storage.now(), path)
+        return transfer.export_home(self.storage, path, progress=progress)
+
+    def restore(
+        self, path: Path, *, overwrite: bool = False, progress: Callable[[int, int], None] | None = None
+    ) -> "Summary":
+        """Make this home what a backup says; one that is not empty only with `overwrite`, and then it is backed up first."""
+        from infrastructure import transfer
+
+        summary = transfer.restore_home(self.storage, path, overwrite=overwrite, progress=progress)
+        for session in self._rag.working.sessions():
+            self._rag.working.clear(session)
+        self.resume()
+        return summary
 
     # ---- Sessions and numbers ----
 
@@ -520,6 +583,10 @@ def open_assistant(settings: "Settings") -> Iterator[PDFLearningAssistant]:
 
     m11 = import_module("11_unified_retrieval")
     with Storage(settings.home) as storage:
+        try:
+            storage.finish_erasing()
+        except HomeError as error:  # a file that cannot be deleted is no reason not to study
+            storage.notices.append(str(error))
         m11.attach_embedder(storage, settings)
         assistant = PDFLearningAssistant(storage, llm=connect(settings))
         try:

@@ -136,9 +136,10 @@ def check_citations(text: str, sources: Sequence[str]) -> tuple[str, dict[str, A
     checked = _outside_code(CITED, keep, one_by_one(text))
     if dropped:
         checked = re.sub(r"(?<=\S)[ \t]+(?=[.,;。，；]|[ \t]|$)", "", checked, flags=re.M)
-    cited = sorted({int(n) for kind, n in CITED.findall(checked) if not kind})
+    prose = _CODE.sub("", checked)
+    cited = sorted({int(n) for kind, n in CITED.findall(prose) if not kind})
     unsupported = []
-    for sentence in _statements(checked):
+    for sentence in _statements(prose):
         numbers = [int(n) for kind, n in CITED.findall(sentence) if not kind]
         plain = CITED.sub("", sentence)
         same = [sources[n - 1] for n in numbers if language_of(sources[n - 1]) == language_of(plain)]

@@ -13,7 +13,7 @@ which is why the default search cannot see it and need not filter.
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -48,12 +48,19 @@ def _first_schema(db: sqlite3.Connection) -> None:
         if statement.strip():
             db.execute(statement)
     for shelf in SHELVES:
-        # Not detail=column, though no phrase is ever asked for: bm25 would read and cut up the text of every row that matches.
-        db.execute(
-            f"CREATE VIRTUAL TABLE words_{shelf} USING fts5(scope, body, "
-            "tokenize=\"unicode61 remove_diacritics 0 categories 'L* N* Co M*'\")"
-        )
-        db.execute(f"CREATE VIRTUAL TABLE terms_{shelf} USING fts5vocab(words_{shelf}, row)")
+        make_words(db, shelf)
+
+
+def make_words(db: sqlite3.Connection, shelf: str) -> None:
+    """An empty word index for a shelf, in place of the one that may be there."""
+    for table in (f"terms_{shelf}", f"words_{shelf}"):
+        db.execute(f"DROP TABLE IF EXISTS {table}")
+    # Not detail=column, though no phrase is ever asked for: bm25 would read and cut up the text of every row that matches.
+    db.execute(
+        f"CREATE VIRTUAL TABLE words_{shelf} USING fts5(scope, body, "
+        "tokenize=\"unicode61 remove_diacritics 0 categories 'L* N* Co M*'\")"
+    )
+    db.execute(f"CREATE VIRTUAL TABLE terms_{shelf} USING fts5vocab(words_{shelf}, row)")
 
 
 _SCHEMA_1 = """
@@ -183,13 +190,22 @@ CREATE TABLE log (
 )
 """
 
-def _statements_with_one_value(db: sqlite3.Connection) -> None:
-    """memories.slot: what a statement that holds one value is about. The fingerprint now leaves yes and no out."""
+
+def _truth_over_time(db: sqlite3.Connection) -> None:
+    """memories.slot: what a statement that holds one value at a time is about. valid_from: since when it is held true.
+    The fingerprint leaves yes and no out, so that a denial is found beside what it denies."""
+    db.execute("ALTER TABLE memories ADD COLUMN slot TEXT")
+    db.execute("ALTER TABLE memories ADD COLUMN valid_from TEXT NOT NULL DEFAULT ''")
+    db.execute("CREATE INDEX memories_by_slot ON memories (memory_type, slot) WHERE slot IS NOT NULL")
+    renew_statements(db)
+
+
+def renew_statements(db: sqlite3.Connection) -> None:
+    """Work out again what follows from the memories' texts: for rows that an older program wrote."""
     from infrastructure.slots import slot_key
     from infrastructure.statements import fingerprint
 
-    db.execute("ALTER TABLE memories ADD COLUMN slot TEXT")
-    db.execute("CREATE INDEX memories_by_slot ON memories (slot) WHERE slot IS NOT NULL")
+    db.execute("UPDATE memories SET valid_from = min(timestamp, occurred_at) WHERE valid_from = ''")
     rows = db.execute("SELECT m.id, t.content FROM memories m JOIN texts t USING (id)").fetchall()
     db.executemany(
         "UPDATE memories SET fingerprint = ?, slot = ? WHERE id = ?",
@@ -200,7 +216,7 @@ def _statements_with_one_value(db: sqlite3.Connection) -> None:
 Migration = tuple[str, Callable[[sqlite3.Connection], None]]
 MIGRATIONS: tuple[Migration, ...] = (
     ("first_schema", _first_schema),
-    ("statements_with_one_value", _statements_with_one_value),
+    ("truth_over_time", _truth_over_time),
 )
 
 
@@ -347,14 +363,31 @@ class Database:
                 unfinished.unlink(missing_ok=True)
             except OSError as error:
                 raise HomeError(_unwritable(target)) from error
-            # A connection of its own: SQLite would wait for ever to copy from one that is in the middle of a transaction.
-            with closing(sqlite3.connect(self.path)) as source, closing(sqlite3.connect(unfinished)) as copy:
-                source.backup(copy)
-                copy.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
-                copy.execute("DELETE FROM meta WHERE key = 'chroma'")
-                copy.commit()
-            unfinished.replace(target)
+            try:
+                self._copy_to(unfinished)
+                unfinished.replace(target)
+            except OSError as error:
+                raise HomeError(_unwritable(target)) from error
+            finally:
+                with suppress(OSError):
+                    unfinished.unlink(missing_ok=True)  # where it failed: a full disk needs the space
         return target
+
+    def _copy_to(self, path: Path) -> None:
+        # A connection of its own: SQLite would wait for ever to copy from one that is in the middle of a transaction.
+        with closing(sqlite3.connect(self.path)) as source, closing(sqlite3.connect(path)) as copy:
+            source.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
+            copy.execute("DELETE FROM meta WHERE key = 'chroma'")
+            copy.commit()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """A connection that sees the file as it is now, whatever is written meanwhile: for reading more than fits in memory."""
+        with _home_errors(self.path), closing(sqlite3.connect(self.path, isolation_level=None)) as db:
+            db.row_factory = sqlite3.Row
+            db.execute("BEGIN")
+            yield db
 
     def erase_traces(self) -> None:
         """Rewrite the file so that no deleted text is left in it: FTS5 keeps deleted words until `optimize`, SQLite

@@ -14,8 +14,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import Any
 
 from infrastructure.amounts import NUMBER_WORDS, number
+from infrastructure.text import sentences
 
 _MONTH_NAMES = "january february march april may june july august september october november december"
 _WEEKDAY_NAMES = "monday tuesday wednesday thursday friday saturday sunday"
@@ -51,21 +53,36 @@ def date_mentions(text: str, said_at: datetime) -> list[Mention]:
     return [Mention(text[start:end], when, bool(_BESIDE.match(plain, end))) for start, end, when in sorted(found)]
 
 
-def happened_on(mentions: Sequence[Mention], said_at: datetime) -> date | None:
-    """The day on which what is told happened, if the dates leave no doubt: one day, or the first day of one period that
-    is not the present one. None: no date, several, one without a year, or a calendar date more than a year away."""
+def happened_on(mentions: Sequence[Mention], said_at: datetime, *, alone: bool = True) -> date | None:
+    """The day on which what is told happened, if the dates leave no doubt: one day, or the first day of one past period.
+
+    None: no date, several, one without a year, a calendar date more than a year away. alone: the text is one sentence; in a
+    longer one "last year" is about a part of it, and only a day is taken.
+    """
     today = said_at.date()
     periods = {mention.when for mention in mentions if not mention.beside and not mention.when.startswith("--")}
     days = {when for when in periods if len(when) == len("2023-05-07")}
-    chosen = days or periods
+    chosen = days or (periods if alone else set())
     if len(chosen) != 1:
         return None
-    first, last = span(chosen.pop())
+    first, last = span(*chosen)
     spans = [span(when) for when in periods]
     if not all(start <= first and last <= end for start, end in spans) or first <= today <= last:
         return None
+    if not days and first > today:
+        return None
     by_calendar = any(re.search(r"\d{4}", mention.text) for mention in mentions)
     return None if by_calendar and abs(first - today) > _NEAR else first
+
+
+def past_period(text: str, asked_at: datetime) -> tuple[datetime, str] | None:
+    """The last moment of the one past period a question names ("last month", 去年), and the question without those words;
+    None when it names none, or several."""
+    mentions = [mention for mention in date_mentions(text, asked_at) if not mention.when.startswith("--")]
+    if len(mentions) != 1 or (end := span(mentions[0].when)[1]) >= asked_at.date():
+        return None
+    moment = asked_at.replace(year=end.year, month=end.month, day=end.day, hour=23, minute=59, second=59)
+    return moment, text.replace(mentions[0].text, " ")
 
 
 _NEAR = timedelta(days=366)  # "the treaty of 7 May 1919" is not when it was read
@@ -88,11 +105,6 @@ def span(when: str) -> tuple[date, date]:
     year, month = int(when[:4]), int(when[5:] or 0)
     following = date(year + 1, 1, 1) if month in (0, 12) else date(year, month + 1, 1)
     return date(year, month or 1, 1), following - timedelta(days=1)
-
-
-def moved_to(moment: datetime, day: date) -> datetime:
-    """The same time of day on another day."""
-    return moment.replace(year=day.year, month=day.month, day=day.day)
 
 
 # ---- how a period is written ----
@@ -230,7 +242,8 @@ _CHINESE: Rules = (
 
 # ---- The calendar ----
 
-_MONTH = rf"({'|'.join(MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?"
+_MONTH_STEMS = "|".join(month[:3] for month in MONTHS)
+_MONTH = rf"({'|'.join(MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b(?:\.(?= \d))?"
 _CALENDAR: Rules = (
     (rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}(?:,? (\d{{4}})\b)?", lambda m, _: _calendar_day(m[3], m[2], m[1])),
     (rf"\b{_MONTH} (\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,? (\d{{4}})\b)?", lambda m, _: _calendar_day(m[3], m[1], m[2])),
@@ -259,15 +272,42 @@ _CALENDAR_RULES = _compiled(_CALENDAR)
 _RULES = [*_compiled((*_ENGLISH, *_CHINESE)), *_CALENDAR_RULES]
 _QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」|『[^』\n]*』|《[^》\n]*》|`[^`\n]*`")
 _BESIDE = re.compile(r"\s*(?:['’]s\b|的(?!时候|时侯))", re.I)
-_HINTS = [*(month[:3] for month in MONTHS), "day", "night", "ago", "morning", "afternoon", "evening"]
-_HINTS += ["tomorrow", "last ", "next ", "this ", "from now"]
-_YEAR_FIRST = re.compile(r"\d{4}[-/.]\d")
-_HINTS_ZH = re.compile("[天日周期拜月年早晚]")
+_WHEN = "yesterday today tonight tomorrow last next this ago now night morning"
+_HINTS = [*_WHEN.split(), *(month[:3] for month in MONTHS), "20", "19"]
+_HINT = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|ago|from now|(?:last|next|this) \w)|\d{4}[-/.]\d|"
+    rf"\b(?:{_MONTH_STEMS})[a-z]*\.? \d|\d(?:st|nd|rd|th)?(?: of)? (?:{_MONTH_STEMS})"
+)
+_HINT_ZH = re.compile(
+    r"[前昨今明后][天日早晚年]|去年|[天周期拜月年](?:之|以)?[前后]|[上这本下](?:个|一)*(?:周|星期|礼拜|月)|\d\s*月"
+)
 
 
 def _may_hold_dates(text: str) -> bool:
-    """A look that costs 2 µs, before rules that cost 100."""
-    if not text.isascii() and _HINTS_ZH.search(text):
+    """A look that costs a few µs, before rules that cost a hundred."""
+    if not text.isascii() and _HINT_ZH.search(text):
         return True
     low = text.lower()
-    return any(hint in low for hint in _HINTS) or _YEAR_FIRST.search(text) is not None
+    return any(map(low.__contains__, _HINTS)) and _HINT.search(low) is not None
+
+
+# ---- A memory's own dates ----
+
+
+def dated(item: Any, *, moves: bool, said_at: datetime | None = None) -> Any:
+    """A copy of a memory that says in metadata["dates"] what "yesterday" was, as of when it was said (by default
+    `valid_from`, in the zone that has). moves: what it tells happened on that day. Only what the learner says is read: a
+    document's yesterday is another day."""
+    twin = object.__new__(type(item))  # `replace` would check and repair everything again
+    twin.__dict__.update(item.__dict__)
+    if item.source != "user" or "dates" in item.metadata:
+        return twin
+    said_at = said_at or item.valid_from
+    mentions = date_mentions(item.content, said_at)
+    if mentions:
+        twin.metadata = {**item.metadata, "dates": {mention.text: mention.when for mention in mentions}}
+        alone = len(sentences(item.content)) == 1
+        day = happened_on(mentions, said_at, alone=alone) if moves else None
+        if day is not None:
+            twin.occurred_at = said_at.replace(year=day.year, month=day.month, day=day.day)
+    return twin

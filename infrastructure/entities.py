@@ -9,8 +9,9 @@ for one entity, and never find "RAG" inside "storage".
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from infrastructure.graph import Entity, Relation
 from infrastructure.text import content_tokens, fold, is_cjk
@@ -30,9 +31,29 @@ _DEFINED_EN = re.compile(
 # Between the terms of an unspaced sentence stand words like these; what remains between them is a term. Single characters
 # that also stand inside words (向量, 对比, 能力, 应用) are left out: cutting there would leave half a term.
 BETWEEN = re.compile(
-    "结合|使用|采用|利用|通过|进行|可以|需要|包括|包含|支持|基于|以及|擅长|适合|关注|负责|解决|提升|减少|增加|如何|什么|怎么|"
+    "结合|使用|采用|利用|通过|进行|可以|需要|包括|包含|支持|基于|以及|擅长|适合|喜欢|讨厌|觉得|认为|关注|负责|解决|提升|减少|增加|如何|什么|怎么|"
     "为什么|用户|问题|问过|完成|没有|不是|我们|你们|他们|的|了|和|与|及|或|是|在|把|被|我|你|他|她|它|这|那|很|也|都|还|就"
 )
+
+
+# Pieces that stand there too and are no names: what one does, when, how much, and how sentences are joined.
+_COMMON = """
+知道 想要 开始 继续 发现 出现 表示 说明 得到 成为 变成 看到 听到 读完 学完 看完 记得 记住 建议 准备 打算 决定 可能
+通常 希望 今天 昨天 明天 现在 如今 以后 以前 之前 之后 时候 时间 期间 年代 世纪 每天 每次 第一 第二 第三 其中 其他
+所有 很多 许多 大量 多数 大多数 大部分 部分 一直 已经 仍然 非常 比较 特别 尤其 主要 基本 一般 容易 困难 简单 复杂 重要
+关键 必须 必要 不同 相同 相对 相比 更加 方面 情况 东西 地方 事情 内容 形式 范围 意义 有关 相关 根据 按照 对于 关于
+由于 因为 因此 所以 如果 尽管 虽然 然而 但是 例如 比如 同时 然后 最终 直接 作为 称为 用于 来自 受到 获得 达到 保持
+产生 发生 提供 提出 提高 要求 拥有 接受 进入 显示 变化 变得 任何 另外 人们 自己 大家 无法 能够 实际 特定 重新 一切
+举行 组成 形成 建立 影响 占据 强调 描述 规定 展示 证明
+"""
+_NO_NAMES = frozenset(_COMMON.split())
+_NO_BEGINNING = re.compile(r"[一两几每各某另该此其将并]|[被由于以从为有又再也都最更年月日个](?=.$)")
+_NO_END = re.compile(r"[的了着过们些个种位项年月日时后前中上下内等一]$")
+
+
+def is_common(piece: str) -> bool:
+    """Whether a few characters say too little to be the name of anything."""
+    return piece in _NO_NAMES or bool(_NO_BEGINNING.match(piece) or _NO_END.search(piece))
 
 
 def extract_entities(text: str) -> list[Entity]:
@@ -76,7 +97,7 @@ def _unspaced_terms(text: str) -> Iterator[tuple[int, str, tuple[str, ...]]]:
     """Pieces of 2 to 8 characters between function words, in runs of CJK characters."""
     start = 0
     for piece in re.split(rf"({BETWEEN.pattern}|[^\u4e00-\u9fff]+)", text):
-        if 2 <= len(piece) <= 8 and all(map(is_cjk, piece)) and not BETWEEN.fullmatch(piece):
+        if 2 <= len(piece) <= 8 and all(map(is_cjk, piece)) and not (BETWEEN.fullmatch(piece) or is_common(piece)):
             yield start, piece, ()
         start += len(piece)
 
@@ -87,6 +108,16 @@ def _last_term(words: str) -> str:
     if is_cjk(words[-1]):
         return unspaced[-1] if unspaced and words.endswith(unspaced[-1]) else ""
     return words.strip() if len(words.split()) <= 4 else ""
+
+
+def entities_and_relations(text: str, metadata: Mapping[str, Any]) -> tuple[list[Entity], list[Relation]]:
+    """What a memory speaks of: by the rules, by its concept, and what a model has added (metadata "entities", "relations")."""
+    found = extract_entities(text)
+    named = [metadata["concept"]] if metadata.get("concept") else []
+    named += metadata.get("entities", [])
+    relations = extract_relations(text, found)
+    relations += [Relation(*triple) for triple in metadata.get("relations", [])]
+    return [*found, *(Entity(str(name)) for name in named)], relations
 
 
 _VERBS = {

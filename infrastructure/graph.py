@@ -175,6 +175,11 @@ class EntityGraph:
             counts[row["id"]] = counts.get(row["id"], 0) + 1
         return counts
 
+    def texts_about(self, name: str, limit: int = -1) -> list[int]:
+        """Row ids of the newest texts that mention an entity, under whatever spelling; limit −1 means all."""
+        sql = "SELECT id FROM entity_mentions WHERE entity_id = ? ORDER BY id DESC LIMIT ?"
+        return [row["id"] for row in self._rows(sql, (self._lookup(name), limit))]
+
     def search(self, prefix: str, limit: int = 20) -> list[Entity]:
         """Entities with a spelling that begins with `prefix`, most mentioned first. "" lists them all."""
         low = fold(prefix)
@@ -236,6 +241,13 @@ class EntityGraph:
 
     # ---- export ----
 
+    def _said_by(self) -> dict[str, list[str]]:
+        """Where each entity comes from, as {node id: memory ids}."""
+        said_by: dict[str, list[str]] = {}
+        for row in self._rows("SELECT m.entity_id, t.key FROM entity_mentions m JOIN texts t USING (id) ORDER BY t.id"):
+            said_by.setdefault(f"e{row['entity_id']}", []).append(row["key"])
+        return said_by
+
     def _nodes_and_edges(self) -> tuple[list[tuple[str, Entity]], list[Relation]]:
         rows = self._rows("SELECT entity_id, name, kind FROM entities ORDER BY entity_id")
         nodes = [
@@ -247,7 +259,7 @@ class EntityGraph:
     def to_graphml(self) -> str:
         """The graph as GraphML, readable by Gephi, yEd and networkx."""
         nodes, relations = self._nodes_and_edges()
-        id_of = {entity.name: node_id for node_id, entity in nodes}
+        id_of, said_by = {entity.name: node_id for node_id, entity in nodes}, self._said_by()
         lines = [
             '<?xml version="1.0" encoding="UTF-8"?>',
             '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
@@ -258,13 +270,14 @@ class EntityGraph:
                     ("kind", "node"),
                     ("aliases", "node"),
                     ("predicate", "edge"),
-                    ("said_by", "edge"),
+                    ("said_by", "all"),
                 )
             ),
             '<graph edgedefault="directed">',
         ]
         for node_id, entity in nodes:
             values = {"name": entity.name, "kind": entity.kind, "aliases": " | ".join(entity.aliases)}
+            values["said_by"] = " ".join(said_by.get(node_id, ()))
             lines.append(f"<node id={quoteattr(node_id)}>{_data(values)}</node>")
         for relation in relations:
             ends = f"source={quoteattr(id_of[relation.subject])} target={quoteattr(id_of[relation.object])}"
@@ -274,9 +287,9 @@ class EntityGraph:
         return "\n".join([*lines, "</graph>", "</graphml>"])
 
     def to_jsonld(self) -> str:
-        """The graph as JSON-LD with schema.org names; every relation names the memory that says so."""
+        """The graph as JSON-LD with schema.org names; entities and relations name the memories that speak of them."""
         nodes, relations = self._nodes_and_edges()
-        id_of = {entity.name: f"_:{node_id}" for node_id, entity in nodes}
+        id_of, said_by = {entity.name: f"_:{node_id}" for node_id, entity in nodes}, self._said_by()
         graph = [
             {
                 "@id": id_of[e.name],
@@ -284,8 +297,9 @@ class EntityGraph:
                 "name": e.name,
                 "alternateName": list(e.aliases),
                 "additionalType": e.kind,
+                "isBasedOn": said_by.get(node_id, []),
             }
-            for _node_id, e in nodes
+            for node_id, e in nodes
         ]
         graph += [
             {

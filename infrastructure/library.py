@@ -238,11 +238,13 @@ class Library:
         return [self._passage(row) for row in rows]
 
     def chunks_on_page(self, page: int) -> set[int]:
-        """Row ids of the chunks that touch this page of any document; −1 is each document's last page."""
+        """Row ids of the chunks that touch this page of any document: the one with that number printed on it, else the n-th;
+        −1 is each document's last page."""
+        printed = "(SELECT p.page FROM pages p WHERE p.document_id = d.document_id AND p.label = ? ORDER BY p.page)"
         rows = self._db.rows(
             "SELECT c.id FROM chunks c JOIN documents d USING (document_id) "
-            "WHERE CASE ? WHEN -1 THEN d.page_count ELSE ? END BETWEEN c.page_start AND c.page_end",
-            (page, page),
+            f"WHERE CASE ? WHEN -1 THEN d.page_count ELSE coalesce({printed}, ?) END BETWEEN c.page_start AND c.page_end",
+            (page, str(page), page),
         )
         return {row["id"] for row in rows}
 

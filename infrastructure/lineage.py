@@ -3,7 +3,7 @@
 Items have memory_id, derived_from and superseded_by. `stores` have `get(memory_id)`; those that keep rows have `derived()`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 
@@ -26,3 +26,17 @@ def lineage(memory_id: str, desk: Any, stores: Sequence[Any]) -> list[Any]:
         ]
         queue += [source for source in item.derived_from if desk.has_memory(source)]
     return list(found.values())
+
+
+def forget_sources(gone: Collection[str], store: Any, *, everything: bool = False) -> None:
+    """After events are gone: what was made of them loses these sources, and goes with the last of them, or with the first if
+    `everything` that stood on one has to go."""
+    gone = set(gone)
+    for made in store.derived():
+        left = [source for source in made.derived_from if source not in gone]
+        if len(left) == len(made.derived_from):
+            continue
+        if everything or not left:
+            store.remove(made.memory_id)
+        else:
+            store.update(made.memory_id, derived_from=left)

@@ -6,13 +6,19 @@ is the item's business: `item_type.from_row` and `item.to_row` are inverse to ea
 
 from __future__ import annotations  # the method `list` would hide the type in the annotations below it
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
-from infrastructure.database import to_iso
+from infrastructure.database import from_iso, to_iso
+from infrastructure.memory_rows import for_another_text
 from infrastructure.storage import Storage, Text
+
+SOURCES = ("model", "document", "user")  # least trusted first
+STATUSES = ("active", "archived", "superseded")
+SCORINGS = ("bounded", "article")
 
 # Uses closer together than this are one use: five questions in one sitting say less than one a day for five days.
 SPACING = timedelta(minutes=10)
@@ -23,6 +29,20 @@ def is_new_use(last_accessed: datetime | None, now: datetime) -> bool:
     return last_accessed is None or not timedelta(0) <= now - last_accessed < SPACING
 
 
+def require_scoring(name: str) -> str:
+    if name not in SCORINGS:
+        raise ValueError(f"scoring is one of {', '.join(SCORINGS)}, not {name!r}")
+    return name
+
+
+def only_metadata(metadata: dict[str, Any], item_type: type) -> dict[str, Any]:
+    """A field of an item is no metadata: `add("…", status="archived")` would be ignored without a word."""
+    taken = metadata.keys() & {field.name for field in fields(item_type)}
+    if taken:
+        raise TypeError(f"cannot be given here: {', '.join(sorted(taken))}")
+    return metadata
+
+
 _FROM = "FROM texts t JOIN memories m USING (id)"
 _SELECT = f"SELECT t.key, t.scope, t.content, m.* {_FROM}"
 
@@ -30,7 +50,10 @@ _SELECT = f"SELECT t.key, t.scope, t.content, m.* {_FROM}"
 @dataclass(frozen=True)
 class Filter:
     """Which memories: of one session, since ≤ occurred_at < until, min ≤ importance < max, so often used or more, from
-    one source, neither written nor used since a moment, of one status (None: any)."""
+    one source, neither written nor used since a moment, of one status (None: any).
+
+    as_of: what was held true at that moment, whether it still is ("active") or not ("superseded").
+    """
 
     session_id: str | None = None
     since: datetime | None = None
@@ -41,6 +64,12 @@ class Filter:
     source: str | None = None
     untouched_since: datetime | None = None
     status: str | None = "active"
+    as_of: datetime | None = None
+
+    def __post_init__(self) -> None:
+        for value, known in ((self.status, STATUSES), (self.source, SOURCES)):
+            if value is not None and value not in known:
+                raise ValueError(f"{value!r} is none of {', '.join(known)}")
 
     @property
     def narrows_search(self) -> bool:
@@ -60,10 +89,38 @@ class Filter:
             "m.source = ?": self.source,
             "max(m.timestamp, coalesce(m.last_accessed, '')) < ?": self.untouched_since
             and to_iso(self.untouched_since),
-            "m.status = ?": self.status,
+            "m.valid_from <= ?": self.as_of and to_iso(self.as_of),
+            "coalesce(m.valid_until, '~') > ?": self.as_of and to_iso(self.as_of),
+            "m.status != ?": self.as_of and "archived",
+            "m.status = ?": None if self.as_of else self.status,
         }
         given = {test: value for test, value in tests.items() if value is not None}
         return " AND ".join(given), list(given.values())
+
+    def accepts(self, item: Any) -> bool:
+        """The same for an item that is in no table."""
+        told, touched = item.occurred_at, max(item.timestamp, item.last_accessed or item.timestamp)
+        tests = (
+            self.session_id in (None, item.session_id),
+            (self.since is None or told >= self.since) and (self.until is None or told < self.until),
+            self.min_importance <= item.importance < (math.inf if self.max_importance is None else self.max_importance),
+            item.access_count >= self.min_access,
+            self.source in (None, item.source),
+            self.untouched_since is None or touched < self.untouched_since,
+            item.held_at(self.as_of) and item.status != "archived"
+            if self.as_of
+            else self.status in (None, item.status),
+        )
+        return all(tests)
+
+
+class SessionSpan(NamedTuple):
+    """One session's share of a kind of memory."""
+
+    session_id: str
+    count: int
+    first: datetime
+    last: datetime
 
 
 class MemoryTable:
@@ -101,15 +158,29 @@ class MemoryTable:
         return self._db.value(f"SELECT count(*) {_FROM} WHERE {where}", args)
 
     def get_stats(self) -> dict[str, Any]:
-        """count, mean_importance, uses, oldest, newest of the active ones; how many are archived or superseded."""
+        """count, mean_importance, uses, oldest, newest of the active ones; how many are archived, and superseded."""
         row = self._db.row(
             "SELECT count(*) AS count, avg(importance) AS mean_importance, coalesce(sum(access_count), 0) AS uses, "
             "min(occurred_at) AS oldest, max(occurred_at) AS newest "
             "FROM memories WHERE memory_type = ? AND status = 'active'",
             (self.memory_type,),
         )
-        everything = self._db.value("SELECT count(*) FROM memories WHERE memory_type = ?", (self.memory_type,))
-        return {**dict(row), "archived": everything - row["count"]}
+        away = dict(
+            self._db.rows(
+                "SELECT status, count(*) FROM memories WHERE memory_type = ? AND status != 'active' GROUP BY status",
+                (self.memory_type,),
+            )
+        )
+        return {**dict(row), "archived": away.get("archived", 0), "superseded": away.get("superseded", 0)}
+
+    def sessions(self) -> list[SessionSpan]:
+        """Every session with active memories of this kind: how many, and when the first and the last of them happened."""
+        rows = self._db.rows(
+            f"SELECT t.scope, count(*), min(m.occurred_at) AS first, max(m.occurred_at) {_FROM} "
+            "WHERE m.memory_type = ? AND m.status = 'active' GROUP BY t.scope ORDER BY first, t.scope",
+            (self.memory_type,),
+        )
+        return [SessionSpan(scope, count, from_iso(first), from_iso(last)) for scope, count, first, last in rows]
 
     def export(self) -> Iterator[dict[str, Any]]:
         """Every memory of this kind as a JSON-ready dict, whatever its status."""
@@ -126,14 +197,19 @@ class MemoryTable:
         rows = self.storage.select_in(f"{_SELECT} WHERE t.id IN", row_ids)
         return {row["id"]: self.item_type.from_row(row) for row in rows}
 
-    def with_fingerprints(self, fingerprints: Iterable[str]) -> dict[str, list[Any]]:
-        """Active memories with these fingerprints: the candidates for "said before"."""
-        # +status: look the fingerprints up. SQLite on its own walks through all active memories.
-        sql = f"{_SELECT} WHERE m.memory_type = ? AND +m.status = 'active' AND m.fingerprint IN"
+    def looked_up(self, column: str, values: Iterable[str]) -> dict[str, list[Any]]:
+        """Memories, but for the archived ones, by fingerprint or slot: the candidates for "said before", or otherwise."""
+        # +status: look the values up. SQLite on its own walks through all active memories.
+        sql = f"{_SELECT} WHERE m.memory_type = ? AND +m.status != 'archived' AND m.{column} IN"
         found: dict[str, list[Any]] = {}
-        for row in self.storage.select_in(sql, set(fingerprints), (self.memory_type,)):
-            found.setdefault(row["fingerprint"], []).append(self.item_type.from_row(row))
+        for row in self.storage.select_in(sql, set(values), (self.memory_type,)):
+            found.setdefault(row[column], []).append(self.item_type.from_row(row))
         return found
+
+    def trust_of(self, memory_ids: Sequence[str], source: str) -> str:
+        """The least trusted of a source and those of memories of any kind: what is made of them is no better."""
+        rows = self.storage.select_in(f"SELECT DISTINCT m.source {_FROM} WHERE t.key IN", memory_ids)
+        return min([source, *(row["source"] for row in rows)], key=SOURCES.index)
 
     def derived(self) -> list[Any]:
         """Memories of this kind that were made from others, whatever their status, oldest first."""
@@ -148,7 +224,12 @@ class MemoryTable:
             return []
         columns = tuple(items[0].to_row())
         sql = f"INSERT INTO memories (id, {', '.join(columns)}) VALUES (:id, {', '.join(f':{c}' for c in columns)})"
-        texts = [Text(item.memory_id, item.session_id, item.content, item.heading) for item in items]
+        texts = [
+            Text(
+                item.memory_id, item.session_id, item.content, item.heading, words=None if item.heading else item.words
+            )
+            for item in items
+        ]
         with self.transaction() as db:
             row_ids = self.storage.add_texts(self.memory_type, texts, vectors=vectors)
             db.executemany(sql, [{"id": i, **item.to_row()} for i, item in zip(row_ids, items, strict=True)])
@@ -184,11 +265,14 @@ class MemoryTable:
             item = self.get(memory_id)
             if item is None:
                 return False
-            changed = replace(item, **changes, metadata={**item.metadata, **(metadata or {})})
+            is_new = content is not None and content != item.content
+            kept = for_another_text(item.metadata) if is_new else item.metadata
+            changed = replace(item, **changes, metadata={**kept, **(metadata or {})})
             self._save(changed)
-            if changed.content != item.content:
+            if (changed.content, changed.heading) != (item.content, item.heading):
                 self.storage.replace_text(memory_id, changed.content, heading=changed.heading)
-            self._linked([self._row_id(memory_id)], [changed])
+            if (changed.content, changed.metadata) != (item.content, item.metadata):
+                self._linked([self._row_id(memory_id)], [changed])
         return True
 
     def archive(self, memory_id: str) -> bool:
@@ -224,6 +308,10 @@ class MemoryTable:
         if not session_id:
             raise ValueError("say which session to clear")
         return self.remove_many(item.memory_id for item in self.list(session_id=session_id, status=None, limit=-1))
+
+    def clear_all(self) -> int:
+        """Delete every memory of this kind, of all sessions; returns how many."""
+        return self.remove_many(item.memory_id for item in self.list(status=None, limit=-1))
 
     def mark_used(self, memory_ids: Iterable[str]) -> int:
         """D3: these memories were used in an answer. Reading or listing a memory never counts. Returns how many counted.

@@ -90,4 +90,4 @@ def _differ(kind: str, a: str, b: str) -> bool:
 
 
 def _alike(a: str, b: str) -> bool:
-    return a == b or bool(tokens(a)) and tokens(a) == tokens(b)
+    return a == b or (bool(tokens(a)) and tokens(a) == tokens(b))

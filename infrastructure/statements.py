@@ -6,9 +6,10 @@ takes another's place is the business of slots.py.
 """
 
 import re
+from collections.abc import Sequence
 from hashlib import blake2b
 
-from infrastructure.text import content_tokens, fold, tokens
+from infrastructure.text import STOP_WORDS, STOP_WORDS_ZH, content_tokens, fold, tokens
 
 _COPULA = re.compile(r"\b(?:is|are|was|were)\b|是|=")
 # A side that names one thing: only then may the sides change places. "A cat is an animal" must not mean "an animal is a cat".
@@ -19,12 +20,13 @@ _BESIDE_WORDS = re.compile(
 )
 
 
-def fingerprint(content: str) -> str:
+def fingerprint(content: str, words: Sequence[str] | None = None) -> str:
     """Equal for texts with the same content words in any order, yes and no apart: it nominates, `same_statement` and
-    `denies` decide."""
-    plain = content if content.isascii() else _AROUND_DENIALS_ZH.sub("", _no_dislike(fold(content)))
-    words = _affirmed(content_tokens(plain)) or tokens(content) or [fold(content)]
-    return blake2b(" ".join(sorted(words)).encode(), digest_size=12).hexdigest()
+    `denies` decide. `words`: the text's tokens, if already at hand."""
+    words = tokens(content) if words is None else words
+    # Of unspaced text the characters; the pairs, which order decides, are left out.
+    chosen = [_LIKING.get(w, w) for w in words if w not in _IGNORED and (w.isascii() or len(w) != 2)]
+    return blake2b(" ".join(sorted(chosen or words or [fold(content)])).encode(), digest_size=12).hexdigest()
 
 
 def same_statement(a: str, b: str) -> bool:
@@ -60,11 +62,16 @@ def _beside_words(text: str) -> list[str]:
 # ---- Yes and no ----
 
 _DENYING = "not never no dont doesnt isnt arent wont cant cannot havent hasnt"
-_HELPING = "do doe am is are will can have has a an ani anymor more longer"  # say neither yes nor no; stems, as in `tokens`
+_HELPING = (
+    "do doe am is are will can have has a an ani anymor more longer"  # say neither yes nor no; stems, as in `tokens`
+)
 _DENIALS, _HELPERS = frozenset(_DENYING.split()), frozenset(_HELPING.split())
 _LIKING = {"love": "like", "dislik": "like", "hate": "like"}
 _DISLIKING = frozenset(("dislik", "hate"))
 _DENIALS_ZH = re.compile("[不没]")
+_IGNORED = (
+    _DENIALS | _HELPERS | frozenset(tokens(" ".join(STOP_WORDS))) | set("".join(STOP_WORDS_ZH) + "不没有再讨厌喜欢")
+)
 _AROUND_DENIALS_ZH = re.compile(r"[不没有再]|了(?=\W*$)")
 _QUESTION = re.compile(r"[?？]|吗\W*$")
 # Who is meant changes from one talk to the next.

@@ -10,7 +10,6 @@ any other process writes its rows, leaves the marks, and searches words and blob
 
 import hashlib
 import math
-import shutil
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,7 +20,9 @@ from itertools import accumulate
 from pathlib import Path
 from sqlite3 import Connection, Row
 
-from infrastructure.database import SHELVES, Database, utc_now
+from infrastructure import synced
+from infrastructure.copies import delete_copies
+from infrastructure.database import SHELVES, Database, make_words, utc_now
 from infrastructure.errors import EmbedderUnavailable, HomeError, StudyError
 from infrastructure.language import tr
 from infrastructure.text import tokens
@@ -35,6 +36,7 @@ INDEX_BATCH = 1_000  # vectors between two looks at whether we are closing
 POLL_SECONDS = 2.0  # how often the worker looks for what another process has left
 LONGEST_PAUSE = 300.0  # seconds the worker waits at most between two tries when the embedder fails
 SQL_VARIABLES = 900  # SQLite allows 999 host parameters in its oldest builds
+ERASING = "erasing"  # in `meta` from a real deletion until no byte of what was deleted is left
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class Text:
     shelf: str = ""
     position: int = -1
     id: int = -1
+    words: Sequence[str] | None = None  # its tokens, where somebody has them at hand
 
     @property
     def embedded_text(self) -> str:
@@ -93,6 +96,7 @@ class Storage:
         self._matrices = {shelf: VectorMatrix(self.database, shelf) for shelf in SHELVES}
         self._chroma = ChromaIndex(self.home)
         self._chroma_given_up = False
+        self.chroma_put_off = False  # see _put_off_chroma
         # Whoever needs several takes them in this order: _embedding, _chroma_lock, database.lock, _lock_file_guard.
         self._embedding = threading.RLock()
         self._chroma_lock = threading.RLock()
@@ -103,6 +107,14 @@ class Storage:
         self._stopping = False
         self._counted: dict[object, int] = {}
         self._counted_at: object = None
+        self._warn_if_synced()
+
+    def _warn_if_synced(self) -> None:
+        """Once for a home and a service; `doctor` says it every time."""
+        service = synced.service_of(self.home.absolute())
+        if service and self.database.get_meta("synced_by") != service:
+            self._notice(synced.warning(self.home, service))
+            self.database.set_meta("synced_by", service)
 
     def _make_folder(self) -> None:
         try:
@@ -225,7 +237,7 @@ class Storage:
     def _add_words(db: Connection, shelf: str, numbered: Iterable[tuple[int, Text]]) -> None:
         db.executemany(
             f"INSERT INTO words_{shelf} (rowid, scope, body) VALUES (?, ?, ?)",
-            ((i, scope_token(text.scope), " ".join(tokens(text.embedded_text))) for i, text in numbered),
+            ((i, scope_token(text.scope), " ".join(text.words or tokens(text.embedded_text))) for i, text in numbered),
         )
 
     @staticmethod
@@ -556,20 +568,26 @@ class Storage:
                 self._lock_file = lock
             return True
 
-    def settle(self, progress: Callable[[int, int], None] | None = None, *, chroma: bool = True) -> Owed:
-        """Do everything that is owed, in this thread. `progress(done, total)` counts vectors. Returns what is left:
-        vectors when there is no embedder, everything when another process holds the vectors. An embedder that fails
-        is an EmbedderUnavailable, raised after everything else is done."""
+    def settle(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        *,
+        chroma: bool = True,
+        indexing: Callable[[int, int], None] | None = None,
+    ) -> Owed:
+        """Do everything that is owed, in this thread. `progress(done, total)` counts vectors as they are made, `indexing` as
+        they reach Chroma. Returns what is left: vectors when there is no embedder, everything when another process holds the
+        vectors. An embedder that fails is an EmbedderUnavailable, raised after everything else is done."""
         if not self.hold_vectors():
             return self.owed()
         try:
             self._embed_all(progress)
         except EmbedderUnavailable:
             if chroma:
-                self._settle_chroma()
+                self._settle_chroma(indexing)
             raise
         if chroma:
-            self._settle_chroma()
+            self._settle_chroma(indexing)
         return self.owed()
 
     def _embed_all(self, progress: Callable[[int, int], None] | None) -> None:
@@ -600,16 +618,22 @@ class Storage:
                         self._add_vectors(db, [(row["id"], vector)])
         return len(batch)
 
-    def _settle_chroma(self) -> None:
+    def _settle_chroma(self, progress: Callable[[int, int], None] | None = None) -> None:
         """Bring Chroma up to date; if it cannot, try once more with a new folder, then leave it: the blobs answer as well."""
+        if self.chroma_put_off:
+            with self.transaction() as db:  # whoever begins the new folder owes it every vector anyway
+                db.execute("DELETE FROM pending WHERE op != 'embed'")
+            return
         if self._chroma_given_up or self._needs_no_chroma():
             return
         try:
-            self._follow_marks()
+            self._follow_marks(progress)
         except IndexBroken:
+            with self._chroma_lock:
+                self._chroma.discard()  # if the disk is full, this makes room
             try:
                 self._new_chroma()
-                self._follow_marks()
+                self._follow_marks(progress)
             except IndexBroken as error:
                 self._give_up_chroma(error)
 
@@ -625,7 +649,7 @@ class Storage:
 
     def _give_up_chroma(self, error: IndexBroken) -> None:
         with self._chroma_lock:
-            self._chroma.close()
+            self._chroma.discard()
         self._chroma_given_up = True
         self._notice(
             tr(
@@ -636,13 +660,21 @@ class Storage:
             )
         )
 
-    def _follow_marks(self) -> None:
+    def _follow_marks(self, progress: Callable[[int, int], None] | None) -> None:
+        done = 0
         while not self._stopping:
             with self._chroma_lock:
+                if self.chroma_put_off:
+                    return
                 if not self._chroma.is_open:
                     self._open_chroma()
-                if not (self._index_some() or self._unindex_some()):
-                    return
+                count = self._index_some() or self._unindex_some()
+            if not count:
+                return
+            done += count
+            if progress:
+                left = self.owed()
+                progress(done, done + left.index + left.remove)
 
     def _open_chroma(self) -> None:
         build = self.database.get_meta("chroma")
@@ -704,13 +736,66 @@ class Storage:
             with self.transaction() as db:
                 db.executemany("DELETE FROM pending WHERE n = ?", ((row["n"],) for row in batch))
 
-    def rebuild_index(self, progress: Callable[[int, int], None] | None = None) -> Owed:
-        """Rebuild Chroma from the blobs, and embed whatever lacks a vector. Returns what is still owed."""
+    def rebuild_index(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        *,
+        indexing: Callable[[int, int], None] | None = None,
+    ) -> Owed:
+        """Rebuild Chroma from the blobs, and embed whatever lacks a vector. Returns what is still owed. See `settle`."""
         if not self.hold_vectors():
             raise HomeError(self.busy_sentence())
+        with self.transaction() as db:
+            self._owe_missing_vectors(db)
         self._chroma_given_up = False
         self._drop_chroma()
-        return self.settle(progress)
+        return self.settle(progress, indexing=indexing)
+
+    @staticmethod
+    def _owe_missing_vectors(db: Connection) -> None:
+        """A mark for every text that has neither vector nor mark, which only a fault or a hand in the file can bring about."""
+        db.execute(
+            "DELETE FROM pending WHERE op != 'remove' AND NOT EXISTS "
+            "(SELECT 1 FROM texts t WHERE t.id = pending.id AND t.shelf = pending.shelf)"
+        )
+        db.execute(
+            "INSERT OR REPLACE INTO pending (id, shelf, op) SELECT id, shelf, 'embed' FROM texts WHERE id NOT IN "
+            "(SELECT id FROM vectors UNION SELECT id FROM pending WHERE op = 'embed')"
+        )
+
+    def rebuild_words(self) -> None:
+        """The word index anew, from the texts."""
+        with self.transaction() as db:
+            self._index_words(db)
+        self._after_write()
+
+    def _index_words(self, db: Connection) -> None:
+        for shelf in SHELVES:
+            make_words(db, shelf)
+            sql = f"SELECT * FROM texts WHERE +shelf = ? AND id > ? ORDER BY id LIMIT {INDEX_BATCH}"
+            last = 0
+            while rows := db.execute(sql, (shelf, last)).fetchall():
+                self._add_words(db, shelf, ((row["id"], self._text(row)) for row in rows))
+                last = rows[-1]["id"]
+
+    @contextmanager
+    def rewriting(self) -> Iterator[Connection]:
+        """For whoever puts other rows in place of all there are (restore), in one transaction. Words and marks are made from
+        the new rows; Chroma follows with the next `settle`. HomeError while another process holds the vectors."""
+        if not self.hold_vectors():
+            raise HomeError(self.busy_sentence())
+        with self._embedding, self._chroma_lock:
+            with self.transaction() as db:
+                yield db
+                self.database.set_meta("chroma", None)
+                self._index_words(db)
+                db.execute("DELETE FROM pending")
+                self._owe_missing_vectors(db)
+                for matrix in self._matrices.values():
+                    matrix.forget()
+            self.use_embedder(self._embedder)
+            self._chroma.discard()
+        self._after_write()
 
     def _drop_chroma(self) -> None:
         """Whoever settles next begins a new folder. Without the lock file this leaves the folder to its owner."""
@@ -718,6 +803,14 @@ class Storage:
         if self.hold_vectors():
             with self._chroma_lock:
                 self._chroma.discard()
+
+    def _put_off_chroma(self) -> None:
+        """No Chroma any more in this process. Its HNSW files are written from memory that was never cleared, so they can hold
+        pieces of whatever this process had in memory before: of what was just deleted, for one. The next process begins a new
+        folder; until then the blobs answer."""
+        with self._chroma_lock:
+            self.chroma_put_off = True
+            self._drop_chroma()
 
     @staticmethod
     def busy_sentence() -> str:
@@ -769,10 +862,11 @@ class Storage:
             return report
         try:
             with self._chroma_lock:
-                if not self._chroma.is_open and not self._needs_no_chroma():
+                if not (self._chroma.is_open or self.chroma_put_off or self._needs_no_chroma()):
                     self._open_chroma()
-                for shelf in SHELVES:
-                    self._verify_shelf(shelf, report)
+                with self.transaction():  # nobody writes between two looks
+                    for shelf in SHELVES:
+                        self._verify_shelf(shelf, report)
         except IndexBroken as error:
             report.problems.append(f"Chroma: {error}")
         return report
@@ -789,11 +883,11 @@ class Storage:
             for op in ("embed", "index", "remove")
         }
         indexed = self._chroma.ids(shelf) if self._chroma.is_open else set()
-        for name, there, expected in (
-            ("words", words, rows),
-            ("vectors", blobs, rows - owed["embed"]),
-            ("Chroma", indexed - owed["remove"] - owed["index"] - owed["embed"], blobs - owed["index"]),
-        ):
+        compared = [("words", words, rows), ("vectors", blobs, rows - owed["embed"])]
+        if not self.chroma_put_off:
+            settled = indexed - owed["remove"] - owed["index"] - owed["embed"]
+            compared.append(("Chroma", settled, blobs - owed["index"]))
+        for name, there, expected in compared:
             if there != expected:
                 report.problems.append(
                     tr(
@@ -803,12 +897,33 @@ class Storage:
                 )
 
     def erase_traces(self) -> None:
-        """After a removal that must be real: no byte of removed text stays in SQLite, the word index, the log, Chroma or
-        the backups, which are deleted. HomeError while another process is reading: then try again."""
-        self._drop_chroma()
-        shutil.rmtree(self.home / "backups", ignore_errors=True)
+        """After a removal that must be real: no byte of removed text stays in SQLite, the word index, the log, Chroma, or in
+        backups and exports inside the home, which are deleted. HomeError when something is in the way, such as another
+        process that is reading; what is left to do stays owed, see `finish_erasing`."""
+        self.database.set_meta(ERASING, "1")
+        self._put_off_chroma()
+        delete_copies(self.home)
         self.database.erase_traces()
+        if self.hold_vectors():
+            self.database.set_meta(ERASING, None)
+        else:
+            self._notice(
+                tr(
+                    "The text is deleted; the vector index, which another process is using now, goes at the next start.",
+                    "文本已删除；另一个进程正在使用的向量索引将在下次启动时清除。",
+                )
+            )
         self._after_write()
+
+    @property
+    def owes_erasing(self) -> bool:
+        """True when a real deletion was interrupted, or somebody stood in its way."""
+        return self.database.get_meta(ERASING) is not None
+
+    def finish_erasing(self) -> None:
+        """Go on with a real deletion that could not be finished. HomeError as in `erase_traces`."""
+        if self.owes_erasing and self.hold_vectors():
+            self.erase_traces()
 
     def log(self, action: str, **details: object) -> None:
         """One line in the home's log of what policy did (forgetting, merging), for `/memory log` and restore."""

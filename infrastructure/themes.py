@@ -11,8 +11,7 @@ as many wrong ones: to an embedder two questions are alike because they are ques
 
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,8 +50,8 @@ def share(a: Collection[str], b: Collection[str], weights: Mapping[str, float]) 
     >>> share({"bm25", "tune"}, {"bm25", "k1", "b"}, {"bm25": 1.0, "tune": 3.0, "k1": 3.0, "b": 3.0})
     0.25
     """
-    lighter = min(sum(weights[word] for word in words) for words in (a, b))
-    return sum(weights[word] for word in set(a) & set(b)) / lighter if lighter else 0.0
+    lighter = min(math.fsum(weights[word] for word in words) for words in (a, b))
+    return math.fsum(weights[word] for word in set(a) & set(b)) / lighter if lighter else 0.0
 
 
 # ---- What several texts speak of ----
@@ -67,49 +66,58 @@ def shared_terms(texts: Sequence[str], limit: int = 5) -> list[str]:
     >>> shared_terms(["什么是幻觉检测？", "怎么检测答案里的幻觉？", "How do I tune BM25?"])
     ['幻觉', '检测', 'BM25']
     """
-    phrases = [list(_phrases(text)) for text in texts]
-    spread = Counter(key for of_text in phrases for key in {_key(phrase) for phrase in of_text})
-    chosen: list[str] = []
-    common = [phrase for phrase in _spellings(phrases) if spread[_key(phrase)] > 1]
-    for phrase in sorted(common, key=lambda phrase: -spread[_key(phrase)]):
-        if not any(_within(phrase, longer, spread) for longer in common):
-            chosen.append(phrase)
+    chosen = [phrase for phrase, _places in recurring_phrases(texts, 2)]
     for text in texts:
         if not any(_speaks_of(text, term) for term in chosen):
             chosen += _own_term(text)
     return chosen[:limit]
 
 
+def recurring_phrases(texts: Sequence[str], min_count: int) -> list[tuple[str, list[int]]]:
+    """(phrase as it is spelled first, numbers of the texts that have it) for each phrase of so many texts, most frequent
+    first; without those that a longer one says it all for: 位置编 is nowhere without 位置编码."""
+    places: dict[str, list[int]] = {}
+    spelled: dict[str, str] = {}
+    for number, text in enumerate(texts):
+        for phrase in dict.fromkeys(_phrases(text)):
+            key = _key(phrase)
+            spelled.setdefault(key, phrase)
+            of_phrase = places.setdefault(key, [])
+            if not of_phrase or of_phrase[-1] != number:
+                of_phrase.append(number)
+    common = {key: numbers for key, numbers in places.items() if len(numbers) >= min_count}
+    within = {
+        part for key, numbers in common.items() for part in _parts(key) if len(common.get(part, ())) <= len(numbers)
+    }
+    kept = [
+        (spelled[key], numbers) for key, numbers in common.items() if key not in within and theme_words(spelled[key])
+    ]
+    return sorted(kept, key=lambda found: -len(found[1]))
+
+
 def _phrases(text: str) -> Iterator[str]:
     """Latin words, and every piece of 2 to LONGEST characters of an unspaced run between function words."""
-    for piece in re.split(
-        rf"{BETWEEN.pattern}|(?<=[^\u4e00-\u9fff])(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])(?=[^\u4e00-\u9fff])", text
-    ):
+    for piece in _PIECES.split(text):
         if piece and all(map(is_cjk, piece)):
             for start in range(len(piece)):
-                for end in range(start + 2, min(start + LONGEST, len(piece)) + 1):
-                    if theme_words(piece[start:end]):
-                        yield piece[start:end]
+                yield from (piece[start:end] for end in range(start + 2, min(start + LONGEST, len(piece)) + 1))
         else:
-            yield from (word for word in _WORD.findall(piece) if len(word) > 1 and theme_words(word))
+            yield from (word for word in _WORD.findall(piece) if len(word) > 1)
+
+
+_PIECES = re.compile(
+    rf"{BETWEEN.pattern}|(?<=[^\u4e00-\u9fff])(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])(?=[^\u4e00-\u9fff])"
+)
 
 
 def _key(phrase: str) -> str:
-    return " ".join(tokens(phrase))
+    """Equal for spellings of one phrase."""
+    return phrase if is_cjk(phrase[0]) else " ".join(tokens(phrase))
 
 
-def _spellings(phrases: Iterable[Iterable[str]]) -> list[str]:
-    """Each phrase as it is spelled first, in order of appearance."""
-    first: dict[str, str] = {}
-    for of_text in phrases:
-        for phrase in of_text:
-            first.setdefault(_key(phrase), phrase)
-    return list(first.values())
-
-
-def _within(phrase: str, longer: str, spread: Mapping[str, int]) -> bool:
-    """Whether a longer phrase says it all: 位置编 is nowhere without 位置编码."""
-    return phrase != longer and phrase in longer and spread[_key(longer)] >= spread[_key(phrase)]
+def _parts(phrase: str) -> tuple[str, ...]:
+    """An unspaced phrase without its first and without its last character."""
+    return (phrase[1:], phrase[:-1]) if len(phrase) > 2 and is_cjk(phrase[0]) else ()
 
 
 def _speaks_of(text: str, term: str) -> bool:

@@ -2,12 +2,13 @@
 
 import json
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from infrastructure.database import from_iso, to_iso
 from infrastructure.storage import Storage
+from infrastructure.text import repair
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,8 @@ class Transcript:
             self.touch(session_id)
             cursor = db.execute(
                 "INSERT INTO turns (session_id, asked_at, question, answer, found, mode, trace) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (session_id, to_iso(self._storage.now()), question, answer, int(found), mode,
-                 json.dumps(trace, ensure_ascii=False)),
+                (session_id, to_iso(self._storage.now()), repair(question), repair(answer), int(found), mode,
+                 repair(json.dumps(trace, ensure_ascii=False))),
             )  # fmt: skip
             return cursor.lastrowid
 
@@ -68,6 +69,10 @@ class Transcript:
             (session_id, to_iso(since) if since else "", last),
         )
         return [self._turn(row) for row in reversed(rows)]
+
+    def turn(self, turn_id: int) -> Turn | None:
+        row = self._db.row("SELECT * FROM turns WHERE turn_id = ?", (turn_id,))
+        return None if row is None else self._turn(row)
 
     def all_turns(self) -> list[Turn]:
         return [self._turn(row) for row in self._db.rows("SELECT * FROM turns ORDER BY turn_id")]
@@ -109,16 +114,30 @@ class Transcript:
     def new_id() -> str:
         return uuid.uuid4().hex
 
+    # ---- real deletion ----
+
     def redact(self, text: str) -> int:
         """Black out a text wherever it stands verbatim in questions, answers and traces; returns in how many turns."""
-        in_json = json.dumps(text, ensure_ascii=False)[1:-1]
+        rows = self._db.rows(
+            "SELECT * FROM turns WHERE instr(question, :text) OR instr(answer, :text) OR instr(trace, :in_json)",
+            {"text": text, "in_json": in_json(text)},
+        )
+        return sum(self.rewrite(turn, blacked_out(turn, text)) for turn in map(self._turn, rows))
+
+    def rewrite(self, old: Turn, new: Turn) -> bool:
+        """Put a turn in place of what it was; False when they are the same."""
+        if new == old:
+            return False
         with self._storage.transaction() as db:
-            return db.execute(
-                "UPDATE turns SET question = replace(question, :text, :bar), answer = replace(answer, :text, :bar), "
-                "trace = replace(trace, :in_json, :bar) "
-                "WHERE instr(question, :text) OR instr(answer, :text) OR instr(trace, :in_json)",
-                {"text": text, "in_json": in_json, "bar": "▇▇▇"},
-            ).rowcount
+            db.execute(
+                "UPDATE turns SET question = ?, answer = ?, trace = ? WHERE turn_id = ?",
+                (new.question, new.answer, json.dumps(new.trace, ensure_ascii=False), old.turn_id),
+            )
+        return True
+
+    def remove(self, turn_id: int) -> None:
+        with self._storage.transaction() as db:
+            db.execute("DELETE FROM turns WHERE turn_id = ?", (turn_id,))
 
     def counts(self) -> dict[str, int]:
         """questions, answered (found), sessions with at least one turn."""
@@ -126,3 +145,30 @@ class Transcript:
             "SELECT count(*) AS questions, coalesce(sum(found), 0) AS answered, count(DISTINCT session_id) AS sessions FROM turns"
         )
         return dict(row)
+
+
+BAR = "▇▇▇"  # what stands where something was
+
+
+def blacked_out(value: Any, text: str) -> Any:
+    """A turn, or anything JSON holds, without a text. Names of fields stay: a note that says "page" must not break the rest.
+
+    >>> blacked_out({"page": ["my page", 7]}, "page")
+    {'page': ['my ▇▇▇', 7]}
+    """
+    match value:
+        case Turn():
+            parts = {name: blacked_out(getattr(value, name), text) for name in ("question", "answer", "trace")}
+            return replace(value, **parts)
+        case dict():
+            return {name: blacked_out(part, text) for name, part in value.items()}
+        case list():
+            return [blacked_out(part, text) for part in value]
+        case str():
+            return value.replace(text, BAR)
+    return value
+
+
+def in_json(text: str) -> str:
+    """A text as it stands inside a string of JSON."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]

@@ -7,6 +7,7 @@ not kept, a secret is never stored. So each rule would rather miss than take an 
 import re
 from dataclasses import dataclass
 
+from infrastructure.slots import slot_of
 from infrastructure.text import content_tokens, fold, sentences
 
 
@@ -171,9 +172,10 @@ _REMEMBER = _any(
     r"^\s*(?:please )?(?:remember|note)(?: that| down)?\s*[:：,]?\s+",
 )
 _PREFERENCE = _any(
-    r"我(?:更|最|比较|不太|不|今天|这次|现在|暂时)?(?:喜欢|偏好|关心|关注|习惯|希望|想要|擅长|讨厌)|我(?:叫|是一[名个])",
+    r"我(?:更|最|比较|不太|不再|不|今天|这次|现在|暂时)?(?:喜欢|偏好|关心|关注|习惯|希望|想要|擅长|讨厌)|我(?:叫|是一[名个])",
     r"我的(?:名字|目标|专业|项目|实验|论文|导师|考试|课题|水平|母语)[^?？]{0,20}(?:是|叫|在)",
-    rf"{_I} (?:really )?(?:prefer|like|love|dislike|hate|care about|want|need|am an?|am preparing|study|work)\b",
+    rf"{_I} (?:really |no longer |do not |don['’]t )?(?:prefer|like|love|dislike|hate|care about|want|need|am an?|am preparing|"
+    r"study|work)\b",
     r"^my (?:name|goal|major|project|experiment|thesis|exam|level|favou?rite [\w ]+) (?:is|are)\b",
 )
 _EVENT = _any(
@@ -220,9 +222,20 @@ def _statement(sentence: str) -> Statement | None:
         return Statement(sentence[asked_to.end() :].strip(), "fact")
     if _QUESTION.search(fold(sentence)):
         return None
-    if _PREFERENCE.search(sentence):
+    if _PREFERENCE.search(sentence) or _states_a_fact(sentence):
         return Statement(sentence, "wish" if _FOR_NOW.search(sentence) else "fact")
     return Statement(sentence, "event") if _EVENT.search(sentence) else None
+
+
+def _states_a_fact(sentence: str) -> bool:
+    """Where I live, my major, when the exam is: what a later statement can correct. Not what a document may say, too."""
+    slot = slot_of(sentence)
+    if slot is None:
+        return False
+    return bool(_MINE.search(sentence)) or not slot.parts.keys().isdisjoint(("date", "weekday", "time", "room"))
+
+
+_MINE = _any(r"\b(?:i|my|our)\b", r"我|咱")
 
 
 # ---- Pages and instructions in a question ----

@@ -15,6 +15,7 @@ from infrastructure.language import set_language, tr
 from infrastructure.text import fold, repair
 from study.desk import Desk, sample_path
 from study.paths import expand, text_of
+from study.upkeep import backup, doctor, restore
 
 Pair = tuple[str, str]  # the same in English and Chinese
 
@@ -141,7 +142,7 @@ def review(desk: Desk, args: Namespace) -> int:
 
 def _review_json(review: Any) -> dict[str, Any]:
     def remembered(items: Sequence[Any]) -> list[dict[str, Any]]:
-        kept = ("concept", "document", "page")
+        kept = ("concept", "document", "page", "source_removed")
         return [
             {
                 "memory_id": item.memory_id,
@@ -185,8 +186,9 @@ def remove(desk: Desk, args: Namespace) -> int:
     number = int(fold(wanted)) if wanted.isdecimal() else 0
     if 1 <= number <= len(infos) and wanted not in {info.name for info in infos}:
         wanted = infos[number - 1].document_id
-    info = desk.assistant.remove_document(wanted)
-    desk.result({"removed": asdict(info)}, lambda: desk.views.removed(info))
+    options = {"purge": True} if args.purge else {}
+    info = desk.assistant.remove_document(wanted, **options)
+    desk.result({"removed": asdict(info), "purged": args.purge}, lambda: desk.views.removed(info, purged=args.purge))
     return 0
 
 
@@ -304,9 +306,33 @@ COMMANDS = (
     Command("docs", ("List your documents", "列出资料"), docs),
     Command(
         "remove", ("Take a document out", "移除一份资料"), remove,
-        (Argument("document", ("its name, id, or number in docs", "名称、编号，或 docs 中的序号"),
-                  {"nargs": "+", "metavar": "DOC"}, "document"),),
+        (
+            Argument("document", ("its name, id, or number in docs", "名称、编号，或 docs 中的序号"),
+                     {"nargs": "+", "metavar": "DOC"}, "document"),
+            Argument("--purge", ("leave no byte: past answers, backups in the home", "彻底清除：包括过去的回答和文件夹里的备份"),
+                     {"action": "store_true"}),
+        ),
         "remove notes.pdf",
+    ),
+    Command(
+        "backup", ("Save everything in one file", "把全部数据存成一个文件"), backup,
+        (Argument("file", ("NAME.jsonl.gz, or a folder", "文件名 .jsonl.gz，或文件夹"),
+                  {"nargs": "*", "metavar": "FILE"}, "path"),),
+        "backup notes.jsonl.gz",
+    ),
+    Command(
+        "restore", ("Bring a backup back", "恢复备份"), restore,
+        (
+            Argument("file", ("what backup has made", "backup 生成的文件"), {"nargs": "+", "metavar": "FILE"}, "path"),
+            Argument("--replace", ("in place of what is here; that is backed up first", "替换现有内容（会先备份）"),
+                     {"action": "store_true"}),
+        ),
+        "restore notes.jsonl.gz",
+    ),
+    Command(
+        "doctor", ("Check the data folder; says what to do", "检查数据文件夹，并给出建议"), doctor,
+        (Argument("--rebuild-index", ("make the index anew", "重建索引"), {"action": "store_true"}),),
+        "doctor",
     ),
     Command("lesson", ("The guided lesson, in a temporary folder", "引导课程，在临时文件夹中进行"), lesson, opens_home=False),
     Command("settings", ("What is set, and where it was set", "当前设置及其来源"), settings, where="session", opens_home=False),

@@ -250,13 +250,16 @@ def documents(infos: Sequence[Any]) -> RenderableType:
     return table
 
 
-def removed(info: Any) -> Text:
-    return line(
-        tr(
-            f"Removed {info.name} ({_count(info.pages, 'page')}). Your own notes stay.",
-            f"已移除 {info.name}（{info.pages} 页）。你自己的笔记会保留。",
-        )
+def removed(info: Any, *, purged: bool = False) -> Text:
+    told = tr(
+        f"Removed {info.name} ({_count(info.pages, 'page')}). Your own notes stay.",
+        f"已移除 {info.name}（{info.pages} 页）。你自己的笔记会保留。",
     )
+    left = tr(
+        " Nothing of it is left in the data folder; the backups in there were deleted, too.",
+        "数据文件夹里已没有它的任何内容，其中的备份也已删除。",
+    )
+    return line(told + left if purged else told)
 
 
 def _table(*columns: tuple[str, dict[str, Any]]) -> Table:
@@ -284,7 +287,8 @@ def note(receipt: "Receipt", concept: str) -> Text:
     if receipt.action == "counted":
         return line(tr("You had noted this already.", "这条笔记已经有了。"))
     about = "" if concept == "general" else tr(f" under “{concept}”", f"，归入「{concept}」")
-    return line(tr(f"Noted{about}.", f"已记下{about}。"))
+    instead = tr(f"; it {receipt.reason}", f"，{receipt.reason}") if receipt.action == "superseded" else ""
+    return line(tr(f"Noted{about}{instead}.", f"已记下{about}{instead}。"))
 
 
 def review(review: Any) -> Group:
@@ -317,7 +321,8 @@ def _asked(turn: Any) -> Item:
 def _remembered(item: Any) -> Item:
     concept = item.metadata.get("concept", "general")
     about = "" if concept == "general" else f"  [{concept}]"
-    return Item(line((_local(item.timestamp), "dim")), line(item.content, (about, "cyan")))
+    removed = tr("  (source removed)", "（来源已移除）") if item.metadata.get("source_removed") else ""
+    return Item(line((_local(item.timestamp), "dim")), line(item.content, (about, "cyan"), (removed, "dim")))
 
 
 def _section(section: Any) -> Item:

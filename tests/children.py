@@ -4,10 +4,12 @@ Children are forks of one clean process that has imported what is slow, so start
 """
 
 import json
+import math
 import multiprocessing
 import random
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -37,13 +39,34 @@ def start(target: Callable[..., None], *args: Any) -> multiprocessing.Process:
 
 
 def write_for_ever(home: Path, journal: Path, seed: int) -> None:
-    """Change the home without end. The journal gets a line before each change and another when it is acknowledged."""
-    rng = random.Random(seed)
-    with Storage(home, embedder=HashEmbedder(16)) as storage, journal.open("a", encoding="utf-8") as lines:
+    """Change the home without end, also what others have written before."""
+    with Storage(home, embedder=HashEmbedder(16)) as storage:
         storage.start_worker()
-        notes = m09.EpisodicMemory(storage)
-        alive = [text.key for text in _texts(storage, "chunk")]
+        change(storage, journal, seed, begin_with=[text.key for text in _texts(storage, "chunk")])
+
+
+def write_until(home: Path, journal: Path, seed: int, end: float) -> None:
+    """Change the home until a moment of `time.time`: only what was written here, because others are at work."""
+    with Storage(home, embedder=HashEmbedder(16)) as storage:
+        storage.start_worker()
+        change(storage, journal, seed, end=end)
+
+
+def change(
+    storage: Storage,
+    journal: Path,
+    seed: int,
+    *,
+    end: float = math.inf,
+    begin_with: Sequence[str] = (),
+    search: bool = False,
+) -> None:
+    """Change a home at random. The journal gets a line before each change and another when it is acknowledged."""
+    rng, notes, alive = random.Random(seed), m09.EpisodicMemory(storage), list(begin_with)
+    with journal.open("a", encoding="utf-8") as lines:
         for number in range(1_000_000):
+            if time.time() > end:
+                return
             change, key, content = rng.choice(CHANGES), f"{seed}-{number}", f"passage {seed} {number} 第 {number} 段"
             if change in ("replace", "remove", "archive"):
                 if not alive:
@@ -51,22 +74,28 @@ def write_for_ever(home: Path, journal: Path, seed: int) -> None:
                 key = alive.pop(rng.randrange(len(alive)))
             lines.write(json.dumps([change, key, content]) + "\n")
             lines.flush()
-            if change == "note":
-                notes.add_many([m09.MemoryItem(content, memory_id=key)])
-            elif change == "chunk":
-                storage.add_texts("chunk", [Text(key, f"book {number % 3}", content)])
-            elif change == "replace":
-                storage.replace_text(key, content)
-            elif change == "remove":
-                storage.remove_texts([key])
-            else:
-                storage.move_text(key, "archive")
+            _make(storage, notes, change, key, content, scope=f"book {number % 3}")
             if change in ("chunk", "replace"):
                 alive.append(key)
             lines.write("done\n")
             lines.flush()
-            if rng.random() < 0.03:
-                storage.erase_traces()  # rewrites the file and throws Chroma's folder away
+            if search:
+                notes.retrieve(f"passage {number}", top_k=1)
+                storage.search_vectors("chunk", HashEmbedder(16).embed_query(content), 3)
+
+
+def _make(storage: Storage, notes: Any, change: str, key: str, content: str, *, scope: str) -> None:
+    match change:
+        case "note":
+            notes.add_many([m09.MemoryItem(content, memory_id=key)])
+        case "chunk":
+            storage.add_texts("chunk", [Text(key, scope, content)])
+        case "replace":
+            storage.replace_text(key, content)
+        case "remove":
+            storage.remove_texts([key])
+        case "archive":
+            storage.move_text(key, "archive")
 
 
 CHANGES = ("note", "note", "chunk", "chunk", "chunk", "replace", "remove", "archive")
@@ -113,10 +142,8 @@ def hold_vectors(home: Path, pipe: Any) -> None:
     pipe.send("closed")
 
 
-def write_notes(home: Path, name: str, count: int) -> None:
-    """Add notes as a process that never gets hold of the vectors."""
-    with Storage(home, embedder=HashEmbedder(16)) as storage:
-        notes = m09.EpisodicMemory(storage)
-        for number in range(count):
-            notes.add(f"note {number} of {name}")
-            notes.retrieve(f"note {number}", top_k=1)
+def settle(home: Path, dimension: int) -> None:
+    """What a start does for a home: everything that is owed, Chroma included."""
+    with Storage(home, embedder=HashEmbedder(dimension)) as storage:
+        assert not storage.settle()
+        assert storage.verify().problems == []

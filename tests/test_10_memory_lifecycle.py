@@ -17,6 +17,7 @@ from infrastructure.errors import HomeError, LLMUnavailable
 from infrastructure.language import set_language
 from infrastructure.lesson import StoppedClock
 from infrastructure.storage import Storage
+from infrastructure.text import estimate_tokens_mixed
 from infrastructure.transcript import Transcript
 
 m09 = import_module("09_memory_system")
@@ -241,7 +242,7 @@ def test_a_long_text_becomes_an_event_not_a_transcript(home):
     home.manager.run()
     (event,) = home.episodic.list()
     assert "old key" in event.content
-    assert m09.estimate_tokens_mixed(event.content) <= m10.EVENT_TOKENS
+    assert estimate_tokens_mixed(event.content) <= m10.EVENT_TOKENS
 
 
 def test_an_event_keeps_who_said_it(home):
@@ -396,19 +397,20 @@ def test_an_event_is_about_its_topic_not_about_the_document_it_was_answered_from
     assert home.consolidate() == []
 
 
-def test_two_processes_that_consolidate_at_once_write_it_once(home_with, tmp_path):
+def test_two_processes_that_consolidate_at_once_write_it_once(home_with, tmp_path, monkeypatch):
     home = home_with("用户反复关注 Faithfulness 的取舍。")
     home.events(*FAITHFULNESS)
     with Storage(tmp_path, now=home.clock) as other:
         second = m09.SemanticMemory(other)
-        first_run = home.manager.consolidator._write
+        first_run = m10.write_theme
 
         def overtaken(*args):
             if second.size() == 0:
+                monkeypatch.undo()
                 m10.MemoryConsolidator().consolidate_episodic_to_semantic(m09.EpisodicMemory(other), second)
             return first_run(*args)
 
-        home.manager.consolidator._write = overtaken
+        monkeypatch.setattr(m10, "write_theme", overtaken)
         assert home.consolidate() == []
     assert len(home.knowledge()) == 1
 

@@ -77,6 +77,14 @@ def test_the_answer_speaks_the_language_of_the_question(rag):
     assert rag.query("Who won the chess championship?").answer == "I found nothing about this in your documents."
 
 
+@pytest.mark.parametrize("text", ["谢谢！", "好的", "thanks", "Hello!"])
+def test_a_courtesy_is_no_question(rag, text):
+    rag.query("RAG 系统怎么评估？")
+    answer = rag.query(text)
+    assert (answer.found, answer.citations, answer.nearest, answer.enriched_query) == (False, [], [], text)
+    assert "RAG 系统怎么评估" in rag.query("那这个怎么优化？").enriched_query
+
+
 def test_an_empty_library_answers_that_nothing_was_found(storage):
     assert not m12.MemoryRAG(storage).query("What is HyDE?").found
 
@@ -185,8 +193,23 @@ def test_when_the_model_fails_the_answer_is_quoted_and_the_error_is_nowhere(rag,
 
 
 def test_a_failing_model_does_not_stop_the_search_for_other_wordings(rag):
-    with_model(rag, LLMUnavailable("down", reason="network"), LLMUnavailable("down", reason="network"))
+    failures = [LLMUnavailable("down", reason="network")] * 2
+    rag.retriever.llm = with_model(rag, *failures)
     assert rag.query("RAG 系统怎么评估？").found
+
+
+@pytest.mark.parametrize(("reason", "calls"), [("auth", 1), ("quota", 1), ("timeout", 1), ("network", 2)])
+def test_a_model_that_will_fail_again_is_not_asked_again(rag, reason, calls):
+    llm = rag.retriever.llm = with_model(rag, *[LLMUnavailable("It failed.", reason=reason)] * 3)
+    answer = rag.query("RAG 系统怎么评估？")
+    assert (answer.mode, answer.note) == ("extractive", "It failed.")
+    assert len(llm.history) == calls
+
+
+def test_what_a_provider_said_is_shown_and_not_written_down(rag):
+    with_model(rag, LLMUnavailable("It failed (strange words).", reason="other"))
+    assert "strange words" in rag.query("RAG 系统怎么评估？", use_mqe=False).note
+    assert "strange words" not in str(rag.transcript.turns(rag.session_id))
 
 
 # ---- §5.5 The write-back gate (D4) ----
@@ -216,6 +239,15 @@ def test_an_answer_its_sources_do_not_carry_is_not_kept(rag):
     with_model(rag, "评估看的是月球引力和潮汐变化 [1]。")
     answer = rag.query("RAG 系统怎么评估？", use_mqe=False)
     assert answer.receipts[-1].action == "refused"
+    assert rag.episodic.size() == 0
+
+
+def test_an_answer_that_names_no_source_is_not_kept(rag):
+    with_model(rag, "资料里没有说明这一点。")
+    answer = rag.query("RAG 系统怎么评估？", use_mqe=False)
+    assert [(receipt.action, receipt.reason) for receipt in answer.receipts] == [
+        ("refused", "the answer names no source")
+    ]
     assert rag.episodic.size() == 0
 
 
@@ -276,6 +308,13 @@ def test_a_second_correction_of_the_same_answer_replaces_the_first(rag):
     assert [item.content for item in rag.semantic.list()] == ["Faithfulness 与 Recall 冲突时怎么办：看数据"]
 
 
+def test_what_was_told_beside_a_question_is_no_part_of_its_topic(rag):
+    rag.query("我更喜欢简短的回答。RAG 系统怎么评估？")
+    assert rag.query("那这个怎么优化？").enriched_query == "那这个怎么优化？（背景：RAG 系统怎么评估？）"
+    rag.set_session(rag.session_id)
+    assert "简短" not in rag.query("那这个怎么优化？").enriched_query
+
+
 def test_only_memories_that_took_part_count_as_used(rag):
     used = rag.semantic.add("我的考试在 6 月 3 日", source="user")
     idle = rag.semantic.add("番茄炒蛋先炒鸡蛋", source="user")
@@ -326,3 +365,46 @@ def test_the_lesson_shows_an_enrichment_a_refusal_and_a_correction(tmp_path):
     assert "RAG 系统怎么评估？）" in shown
     assert "没有找到" in shown
     assert "已记下" in shown
+
+
+# ---- What the learner says, over time ----
+
+
+def test_a_new_value_replaces_the_old_one_and_the_answer_says_so(rag):
+    rag.query("我住在上海")
+    noted = rag.query("我搬到北京了")
+    assert [receipt.action for receipt in noted.receipts] == ["superseded"]
+    assert noted.answer == "已记下：我搬到北京了（取代“我住在上海”）"
+    assert [item.content for item in rag.semantic.list()] == ["我搬到北京了"]
+
+
+def test_what_was_true_last_month_is_answered_with_its_end(rag, clock):
+    rag.query("My favourite player is Ronaldo.")
+    clock.move(days=40)
+    rag.query("My favourite player is Messi.")
+    assert "Messi" in rag.query("Who is my favourite player?").answer
+    then = rag.query("Who was my favourite player last month?").answer
+    assert "Ronaldo. (until 2026-06-17)" in then
+    assert "Messi" not in then
+
+
+def test_a_correction_that_says_what_it_is_about_needs_no_earlier_answer(rag):
+    rag.query("The exam is on 3 June.")
+    rag.query("No, the exam is on 5 June.")
+    assert [item.content for item in rag.semantic.list()] == ["the exam is on 5 June."]
+
+
+def test_likes_add_up_until_one_is_taken_back(rag):
+    for told in ("I like tea.", "I like coffee.", "我喜欢下棋"):
+        rag.query(told)
+    rag.query("I don't like tea any more.")
+    kept = {item.content for item in rag.semantic.list()}
+    assert kept == {"I like coffee.", "我喜欢下棋", "I don't like tea any more."}
+
+
+@pytest.mark.parametrize(
+    "question", ["The capital of Australia is Canberra", "Is my exam on 5 June?", "我的考试在哪天？"]
+)
+def test_what_a_document_may_say_and_what_is_asked_is_no_statement_of_mine(rag, question):
+    rag.query(question)
+    assert rag.semantic.size() == 0

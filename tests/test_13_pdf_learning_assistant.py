@@ -390,6 +390,12 @@ def test_an_empty_question_is_a_usage_error(assistant, question):
         assistant.ask(question)
 
 
+def test_half_a_character_in_a_question_or_a_note_does_no_harm(assistant, book):
+    assert assistant.ask("What does recall \ud83d count?").found
+    assert assistant.add_note("half \ud83d a note", concept="con\ud83dcept").action == "written"
+    assert assistant.review("concept").noted[0].content == "half  a note"
+
+
 # ---- Notes (§6.2) ----
 
 
@@ -472,6 +478,18 @@ def test_a_follow_up_belongs_to_the_topic_it_leaned_on(assistant, book):
     assistant.ask("What does recall count?")
     assistant.ask("why is that?")
     assert len(assistant.review("recall").asked) == 2
+
+
+def test_a_question_that_was_answered_from_the_topics_passage_belongs_to_it(assistant, book):
+    assistant.ask("What counts what was needed of it?")
+    assert [turn.question for turn in assistant.review("precision").asked] == ["What counts what was needed of it?"]
+
+
+def test_a_section_with_several_passages_is_listed_once(assistant, tmp_path):
+    text = "# Recall\n\n" + " ".join(f"Recall number {n} counts the evidence that was found." for n in range(60))
+    assistant.load_document(write(tmp_path / "long.md", text))
+    assert assistant.storage.count("chunk") > 1
+    assert len(assistant.review("recall").sections) == 1
 
 
 def test_an_empty_review_still_says_where_to_read(assistant, book):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from infrastructure import database as database_module
 from infrastructure.database import MIGRATIONS, Database, from_iso, to_iso
 from infrastructure.errors import HomeError
-from infrastructure.statements import fingerprint
 from infrastructure.language import set_language
+from infrastructure.statements import fingerprint
 
 zones = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 moments = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=zones)
@@ -206,14 +206,16 @@ def test_a_migration_that_fails_changes_nothing(path):
 
 def test_memories_of_the_first_schema_get_what_the_second_looks_them_up_by(path):
     with closing(Database(path, migrations=MIGRATIONS[:1])) as database, database.transaction() as db:
-        db.execute("INSERT INTO texts (key, shelf, scope, position, content) VALUES ('m', 'semantic', 's', 0, 'My name is Li')")
+        db.execute(
+            "INSERT INTO texts (key, shelf, scope, position, content) VALUES ('m', 'semantic', 's', 0, 'My name is Li')"
+        )
         db.execute(
             "INSERT INTO memories (id, memory_type, importance, timestamp, occurred_at, fingerprint) "
-            "VALUES (1, 'semantic', 0.5, '', '', 'old')"
+            "VALUES (1, 'semantic', 0.5, '2026', '2025', 'old')"
         )
     with closing(Database(path)) as database:
-        row = database.row("SELECT slot, fingerprint FROM memories")
-        assert tuple(row) == ("en:name", fingerprint("My name is Li"))
+        row = database.row("SELECT slot, fingerprint, valid_from FROM memories")
+        assert tuple(row) == ("en:name", fingerprint("My name is Li"), "2025")
 
 
 # ---- Backup ----

@@ -178,5 +178,5 @@ def test_jsonld_names_the_memory_that_says_so(knowledge):
 
 
 def test_an_unknown_form_of_export_is_an_error(knowledge):
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError, match="jsonld or graphml"):
         knowledge.export_knowledge_graph("csv")

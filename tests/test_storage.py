@@ -7,6 +7,7 @@ import time
 import children
 import numpy as np
 import pytest
+import trials
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import HashEmbedder
@@ -835,16 +836,10 @@ def test_the_holding_process_finishes_what_another_one_leaves(home):
         assert settled(second) == 1
 
 
-def test_two_processes_and_four_threads_lose_nothing(home):
-    with Storage(home, embedder=HashEmbedder(16)) as storage:
-        storage.start_worker()
-        writers = [children.start(children.write_notes, home, f"process {n}", 20) for n in range(2)]
-        notes = children.m09.EpisodicMemory(storage)
-        errors = in_threads(4, lambda n: [notes.add(f"note {i} of thread {n}") for i in range(15)])
-        for writer in writers:
-            writer.join(60)
-        assert (errors, [writer.exitcode for writer in writers]) == ([], [0, 0])
-        assert settled(storage) == notes.size() == 2 * 20 + 4 * 15
+def test_eight_threads_and_two_processes_lose_nothing_in_five_seconds(tmp_path):
+    trial = trials.soak(tmp_path, 5)
+    assert trial.faults == []
+    assert trial.changes > 500
 
 
 def in_threads(count, work, seconds=60):
@@ -903,26 +898,10 @@ def test_threads_that_write_search_settle_and_erase_neither_fail_nor_hang(home):
 
 
 @pytest.mark.parametrize("round_", range(2))
-def test_whenever_the_process_is_killed_nothing_acknowledged_is_lost(home, tmp_path, round_):
-    rng = random.Random(round_)
-    journal = tmp_path / "journal"
-    journal.touch()
-    for kill in range(4):
-        child = children.start(children.write_for_ever, home, journal, 10 * round_ + kill)
-        child.join(rng.uniform(0.05, 0.9))
-        child.kill()
-        child.join(10)
-        assert child.exitcode == -9
-        with Storage(home, embedder=HashEmbedder(16)) as storage:
-            settled(storage)
-            there = {row["key"]: (row["shelf"], row["content"]) for row in storage.database.rows("SELECT * FROM texts")}
-            expected, uncertain = children.acknowledged(journal)
-            assert {key: value for key, value in there.items() if key not in uncertain} == {
-                key: value for key, value in expected.items() if key not in uncertain
-            }
-            contents = [content for _shelf, content in there.values()]
-            assert len(contents) == len(set(contents))
-    assert len(there) > 10
+def test_whenever_the_process_is_killed_nothing_acknowledged_is_lost(tmp_path, round_):
+    trial = trials.kill_and_look(tmp_path, 10, seed=round_)
+    assert trial.faults == []
+    assert trial.changes > 50 and trial.texts > 10
 
 
 # ---- Small things ----

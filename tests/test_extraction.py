@@ -1,0 +1,152 @@
+"""Answering without a model: which sentence is chosen, and how far a text is supported by its sources."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from infrastructure.extraction import EMBEDDED_SENTENCES, LONGEST, SHORTEST, best_sentences, support
+from infrastructure.text import content_tokens
+
+RECALL = "Recall counts the evidence that was found. Precision counts how much of it was needed."
+CHINESE = "召回率看该找到的证据找到了多少。精确率看找到的片段有多少相关。"
+
+
+def best(question, *sources, scores=None, **options):
+    """Every word of the question weighs the same, every source is as good as the others."""
+    weights = dict.fromkeys(content_tokens(question), 1.0)
+    return best_sentences(sources, weights, scores=scores or [1.0] * len(sources), question=question, **options)
+
+
+def texts(extracts):
+    return [extract.text for extract in extracts]
+
+
+def test_the_sentence_with_the_questions_words_is_chosen():
+    assert texts(best("What is needed for precision?", RECALL)) == [
+        "Precision counts how much of it was needed.",
+    ]
+    assert texts(best("精确率看什么？", CHINESE)) == ["精确率看找到的片段有多少相关。"]
+
+
+def test_each_source_gives_one_sentence_best_first():
+    extracts = best("What counts evidence?", "Tomatoes need sun and water.", RECALL)
+    assert [extract.source for extract in extracts] == [1, 0]
+    assert extracts[0].score > extracts[1].score
+
+
+def test_a_span_is_where_its_text_stands():
+    for extract in best("What counts?", RECALL, CHINESE):
+        assert (RECALL, CHINESE)[extract.source][extract.start : extract.end] == extract.text
+
+
+def test_of_no_sources_nothing_is_said():
+    assert best("What counts?") == []
+    assert best("What counts?", "", "12.", "—") == []
+
+
+def test_rare_words_decide_over_common_ones():
+    question = "method hyde"
+    sources = ["This method is a common method of methods. HyDE invents an answer first."]
+    extract = best_sentences(sources, {"method": 0.1, "hyde": 3.0}, scores=[1.0], question=question)[0]
+    assert extract.text == "HyDE invents an answer first."
+
+
+def test_a_heading_that_opens_its_passage_is_not_quoted():
+    source = "5.1 Recall and evidence\nRecall counts the evidence that was found."
+    extract = best("recall and evidence", source, headings=["5 Metrics > 5.1 Recall and evidence"])[0]
+    assert extract.text == "Recall counts the evidence that was found."
+
+
+def test_the_answer_to_a_question_in_the_text_is_quoted_not_the_question():
+    source = "What does recall count? It is the share of the evidence. Other things follow here."
+    assert texts(best("What does recall count?", source)) == ["It is the share of the evidence."]
+
+
+def test_for_what_is_a_definition_is_preferred():
+    source = "We use HyDE every day with great joy. HyDE is a search with an invented answer."
+    assert texts(best("What is HyDE?", source)) == ["HyDE is a search with an invented answer."]
+    source = "我们每天都用候选池做检索。候选池是各个查询结果的合并。"
+    assert texts(best("什么是候选池？", source)) == ["候选池是各个查询结果的合并。"]
+
+
+def test_with_equal_words_the_readers_language_wins():
+    source = "BM25 finds exact terms in any text. BM25 擅长查找准确的术语。"
+    assert texts(best("BM25 有什么用？", source)) == ["BM25 擅长查找准确的术语。"]
+    assert texts(best("What is BM25 good for?", source)) == ["BM25 finds exact terms in any text."]
+
+
+def test_a_sentence_that_points_back_is_worth_less():
+    source = "It also counts the evidence here. Recall here counts the evidence."
+    assert texts(best("counts evidence", source)) == ["Recall here counts the evidence."]
+
+
+def test_with_equal_words_the_better_passage_wins():
+    extracts = best("counts evidence", "A counts the evidence.", "B counts the evidence.", scores=[0.2, 0.9])
+    assert [extract.source for extract in extracts] == [1, 0]
+
+
+def test_scraps_are_not_quoted_and_endless_ones_are_cut():
+    assert texts(best("recall", "Recall. Recall counts the evidence.")) == ["Recall counts the evidence."]
+    assert len(best("recall", "recall and evidence " * 200)[0].text) == LONGEST
+
+
+# ---- Across languages ----
+
+
+def asked_for(history):
+    def similarity(sentences):
+        history.append(list(sentences))
+        return [0.9 if "evidence" in sentence else 0.1 for sentence in sentences]
+
+    return similarity
+
+
+def test_where_words_meet_no_sentence_is_embedded():
+    history = []
+    best("What counts the evidence?", RECALL, similarity=asked_for(history))
+    assert history == []
+
+
+def test_where_words_cannot_meet_meaning_decides_at_a_bounded_price():
+    history = []
+    source = "Tomatoes need a lot of sun. Recall counts the evidence. " * 10
+    extract = best("召回率是什么", source, similarity=asked_for(history))[0]
+    assert extract.text == "Recall counts the evidence."
+    assert [len(sentences) for sentences in history] == [EMBEDDED_SENTENCES]
+
+
+def test_the_best_sources_are_embedded_first():
+    history = []
+    best("召回率是什么", "Tomatoes need sun. " * 9, RECALL, scores=[0.1, 0.9], similarity=asked_for(history))
+    assert history[0][0] == "Recall counts the evidence that was found."
+
+
+@given(st.text(max_size=200), st.text(max_size=200), st.text(max_size=40))
+def test_any_text_and_any_question_give_spans_inside_their_source(first, second, question):
+    for extract in best(question, first, second, similarity=lambda sentences: [0.5] * len(sentences)):
+        assert (first, second)[extract.source][extract.start : extract.end] == extract.text
+        assert len(extract.text) >= SHORTEST
+        assert extract.score >= 0
+
+
+# ---- Support ----
+
+
+@pytest.mark.parametrize(
+    ("sentence", "share"),
+    [
+        ("Recall counts the evidence", 1.0),
+        ("Recall counts the moons of Jupiter", 0.5),
+        ("Jupiter has moons", 0.0),
+        ("It is so.", 1.0),
+        ("", 1.0),
+    ],
+)
+def test_support_is_the_share_of_content_words_a_source_has(sentence, share):
+    assert support(sentence, [RECALL]) == share
+
+
+def test_one_source_must_carry_the_sentence_and_the_best_one_counts():
+    assert support("tomatoes evidence", ["tomatoes need sun", "evidence counts"]) == 0.5
+    assert support("召回率看证据", [CHINESE, "x"]) > 0.6
+    assert support("Recall counts", []) == 0.0
