@@ -274,8 +274,6 @@ class ChromaIndex:
 
     def search(self, shelf: str, query, limit: int) -> list[tuple[int, float]]:
         """(id, cosine), best first; an empty shelf gives []."""
-        if not self.count(shelf):
-            return []
         with _chroma_errors():
             found = self._collection(shelf).query(query_embeddings=[query], n_results=limit, include=["distances"])
         return [(int(i), 1.0 - d) for i, d in zip(found["ids"][0], found["distances"][0], strict=True)]

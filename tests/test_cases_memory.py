@@ -2,11 +2,14 @@
 
 import json
 import math
+import os
+import subprocess
+import sys
 import threading
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
+from pathlib import Path
 
-import children
 import pytest
 from support import HashEmbedder, ScriptedLLM
 
@@ -20,6 +23,7 @@ m10 = import_module("10_memory_lifecycle")
 m11 = import_module("11_unified_retrieval")
 m12 = import_module("12_memory_enhanced_rag")
 
+PROJECT = Path(__file__).resolve().parent.parent
 DAY = timedelta(days=1)
 STORED = [m09.EpisodicMemory, m09.SemanticMemory]
 
@@ -151,22 +155,43 @@ def test_08_two_characters_mixed_text_russian_and_accents_are_found(memory, cont
     assert found(memory, query) == [content]
 
 
-def test_09_two_processes_and_several_threads_write_without_error(tmp_path):
-    def work(name):
-        children.write_notes(tmp_path, name, 10)
+ANOTHER_PROCESS = """
+import sys
+from importlib import import_module
+from support import HashEmbedder
+from infrastructure.storage import Storage
+with Storage(sys.argv[1], embedder=HashEmbedder(16)) as storage:
+    diary = import_module("09_memory_system").EpisodicMemory(storage)
+    storage.start_worker()
+    for number in range(10):
+        diary.add(f"note {number} of the other process", session_id="process")
+        diary.retrieve(f"note {number}", top_k=1)
+"""
 
+
+def test_09_two_processes_and_several_threads_write_without_error(tmp_path):
     with Storage(tmp_path, embedder=HashEmbedder(16)) as storage:
         assert storage.hold_vectors()
         storage.start_worker()
-        child = children.start(children.write_notes, tmp_path, "child", 10)
+        path = os.pathsep.join((str(PROJECT), str(PROJECT / "tests")))
+        other = subprocess.Popen(
+            [sys.executable, "-c", ANOTHER_PROCESS, tmp_path], env={**os.environ, "PYTHONPATH": path}
+        )
+        diary = m09.EpisodicMemory(storage)
+
+        def work(name):
+            for number in range(10):
+                diary.add(f"note {number} of {name}", session_id="threads")
+                diary.retrieve(f"note {number}", top_k=1)
+
         threads = [threading.Thread(target=work, args=(f"thread {n}",)) for n in range(4)]
         for thread in threads:
             thread.start()
-        for one in (*threads, child):
-            one.join(60)
-        assert child.exitcode == 0
+        for thread in threads:
+            thread.join(60)
+        assert other.wait(60) == 0
         storage.settle()
-        assert m09.EpisodicMemory(storage).size() == 50
+        assert (diary.size("threads"), diary.size("process")) == (40, 10)
         assert storage.verify().problems == []
 
 

@@ -178,6 +178,20 @@ def test_a_memory_that_is_only_on_the_desk_is_purged(assistant, home):
     gone(assistant, home)
 
 
+def test_an_event_is_purged_with_the_turn_it_was_told_in_after_the_desk_has_forgotten_it(assistant, home):
+    rag, session = assistant._rag, assistant.session_id
+    told = f"{TOLD}。" + "注意：必须先读第三章。" * 30
+    desk_id = rag.working.add(told, 0.9, session)
+    trace = {"noted": True, "written": [desk_id]}
+    assistant.transcript.add(session, told, "Noted.", found=False, mode="extractive", trace=trace)
+    rag.lifecycle.run()
+    (event,) = rag.episodic.list()
+    assert len(event.content) < len(told)
+    rag.working.clear(session)
+    assistant.forget(event.memory_id)
+    assert files_with_markers(home) == []
+
+
 @pytest.mark.parametrize("llm", [ScriptedLLM(default="Your zebramarker animal, 斑马暗号, likes the sea [1].")])
 def test_what_a_model_made_of_a_memory_goes_with_it(assistant, home):
     receipt = assistant.add_note("The tide and the moon remind me of my animal", concept="general")

@@ -209,7 +209,7 @@ def offers(assistant, tmp_path):
 
 
 def test_tab_completes_commands_options_and_choices(offers):
-    assert offers("/re") == ["/review", "/remove"] and offers("／sta") == ["/stats"]
+    assert offers("/re") == ["/review", "/remove", "/restore"] and offers("／sta") == ["/stats"]
     assert (
         offers("/ask --no") == ["--no-memory"] and offers("/lang ") == ["en", "zh"] and offers("/help sta") == ["stats"]
     )
