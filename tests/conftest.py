@@ -1,7 +1,9 @@
 """What every test stands on: the project importable, no settings from outside, the same random examples each run."""
 
+import logging
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,8 @@ from hypothesis import settings
 
 PROJECT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(PROJECT))
+
+from infrastructure.console import _NOISY  # noqa: E402  the project is importable from here on
 
 settings.register_profile("study", deadline=None, derandomize=True)
 settings.load_profile("study")
@@ -23,6 +27,17 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith(OURS) or name.endswith(("_API_KEY", "_API_BASE")) or name in TERMINAL:
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def same_logging() -> Iterator[None]:
+    """A command line that ran in this process has silenced the libraries, or with --debug opened the root logger."""
+    loggers = [logging.getLogger(), *(logging.getLogger(name) for name in _NOISY)]
+    before = [(logger, logger.level, logger.handlers[:]) for logger in loggers]
+    yield
+    for logger, level, handlers in before:
+        logger.setLevel(level)
+        logger.handlers[:] = handlers
 
 
 @pytest.fixture
