@@ -78,8 +78,12 @@ def forget_lines(home: Path, tells: Callable[[str], bool]) -> int:
     path = home / PROMPT_HISTORY
     if not path.exists():
         return 0
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise HomeError(cannot_write(path, error)) from error
     kept, gone = [], 0
-    for block in _blocks(path.read_text(encoding="utf-8", errors="replace")):
+    for block in _blocks(text):
         typed = "\n".join(line[1:] for line in block.split("\n") if line.startswith("+"))
         if typed and tells(typed):
             gone += 1

@@ -21,6 +21,7 @@ from support import HashEmbedder  # noqa: E402
 
 from infrastructure import storage as storage_module  # noqa: E402
 from infrastructure.storage import Storage, Text  # noqa: E402
+from infrastructure.transfer import restore_home  # noqa: E402
 
 m09 = import_module("09_memory_system")
 
@@ -140,6 +141,12 @@ def hold_vectors(home: Path, pipe: Any) -> None:
         pipe.send("ready")
         pipe.recv()
     pipe.send("closed")
+
+
+def restore(home: Path, backup: Path) -> None:
+    """Put a backup in the place of what a home holds."""
+    with Storage(home, embedder=HashEmbedder(16)) as storage:
+        restore_home(storage, backup, overwrite=True)
 
 
 def settle(home: Path, dimension: int) -> None:

@@ -352,6 +352,20 @@ def test_while_another_process_holds_the_vectors_the_text_goes_and_its_vectors_a
     assert not assistant.storage.owes_erasing
 
 
+def test_a_deletion_that_still_cannot_be_finished_does_not_keep_a_learner_from_studying(home, monkeypatch):
+    with Storage(home) as storage:
+        storage.database.set_meta(ERASING, "1")
+
+    def refuse(self):
+        raise HomeError("a.db cannot be deleted; delete it yourself.")
+
+    monkeypatch.setattr(Storage, "erase_traces", refuse)
+    settings = import_module("infrastructure.settings").Settings.load({"home": home, "embedder": "none"})
+    with m13.open_assistant(settings) as assistant:
+        assert assistant.storage.notices == ["a.db cannot be deleted; delete it yourself."]
+        assert assistant.get_stats()["documents"] == 0
+
+
 def test_a_copy_that_cannot_be_deleted_is_said_and_stays_owed(assistant, home, monkeypatch):
     memory_id = assistant._rag.semantic.add(TOLD)
     copies_of(assistant)

@@ -8,6 +8,7 @@ from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 
+import children
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -388,6 +389,27 @@ def test_a_restore_that_fails_in_the_middle_leaves_the_home_as_it_was(storage, t
         restore_home(storage, tmp_path / "a.jsonl", overwrite=True)
     assert rows_of(storage.home) == before
     assert storage.search_words("chunk", ["moon"], 5)
+
+
+def test_a_restore_that_is_killed_at_any_instant_leaves_the_old_home_or_the_new_one(storage, tmp_path):
+    small, large = tmp_path / "small.jsonl", tmp_path / "large.jsonl"
+    export_home(storage, small)
+    m09.EpisodicMemory(storage).add_many([m09.MemoryItem(f"event number {n}") for n in range(1_000)])
+    export_home(storage, large)
+    states = []
+    for file in (small, large):
+        restore_home(storage, file, overwrite=True)
+        states.append(rows_of(storage.home)["texts"])
+    storage.close()
+    for number in range(6):
+        file = (small, large)[number % 2]
+        child = children.start(children.restore, storage.home, file)
+        child.join(0.1 + 0.12 * number)
+        child.kill()
+        child.join(10)
+        with Storage(storage.home, embedder=HashEmbedder(16)) as again:
+            assert rows_of(again.home)["texts"] in states
+            assert again.verify().problems == []
 
 
 # ---- The file ----
