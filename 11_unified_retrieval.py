@@ -28,7 +28,8 @@ from infrastructure.errors import EmbedderUnavailable, LLMUnavailable
 from infrastructure.language import language, language_of, tr
 from infrastructure.library import Library, NewChunk, Passage, StoredPage
 from infrastructure.ranking import RELEVANT, Candidate, hybrid_search, judge
-from infrastructure.storage import Storage, inverse_frequency
+from infrastructure.shelves import inverse_frequency
+from infrastructure.storage import Storage
 from infrastructure.text import estimate_tokens_mixed, tokens
 
 if TYPE_CHECKING:

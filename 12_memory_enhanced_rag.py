@@ -64,11 +64,11 @@ ALSO_CITED = 0.2  # once one passage is relevant, others are shown from here on:
 SPARE = 2  # results asked for beyond those shown, so that each page is shown once
 RECALLED_IN_ANSWER = 0.6  # an extractive answer ends with what the learner said about it, if that is so relevant
 CONSOLIDATE_EVERY = 3  # turns
-WILL_FAIL_AGAIN = {
+WILL_FAIL_AGAIN = (
     "auth",
     "quota",
     "timeout",
-}  # a model that failed so while wording variants is not asked for the answer
+)  # a model that failed so while wording variants is not asked for the answer
 HISTORY_TOKENS, MEMORY_TOKENS, DOCUMENT_TOKENS = 600, 400, 2500  # what each section of the prompt may take
 
 
@@ -197,13 +197,14 @@ class MemoryRAG:
             with clock("enrich"):
                 enrichment = self._enrich_query(asked, enrich=enrich and use_memory)
             with clock("retrieve"):
+                subject = utterance.without_instructions(asked)
                 results = self.retriever.search(
-                    utterance.without_instructions(asked),
+                    subject,
                     top_k=SPARE * top_k,
                     use_mqe=use_mqe,
                     use_hyde=use_hyde,
                     context=utterance.without_instructions(enrichment.text),
-                    page=utterance.page_named(utterance.without_instructions(asked)),
+                    page=utterance.page_named(subject),
                 )
             with clock("recall"):
                 memories = self._recall(enrichment) if use_memory else []
@@ -269,10 +270,9 @@ class MemoryRAG:
 
     def _recall(self, enrichment: Enrichment) -> list[MemoryUse]:
         """Long-term memories about the question, best first; those that enriched it are among them."""
-        hits: list[m09.Hit] = []
         vector = self.storage.embed_query(enrichment.text)
         then, asked = past_period(enrichment.text, self.storage.now().astimezone()) or (None, enrichment.text)
-        hits += self.semantic.retrieve(
+        hits = self.semantic.retrieve(
             asked, top_k=3, vector=vector, as_of=then
         )  # what was true then, if it asks for then
         hits += self.episodic.retrieve(enrichment.text, top_k=3, vector=vector)
@@ -412,9 +412,10 @@ class MemoryRAG:
 
         Every third turn the life cycle looks after what has gathered (script 10).
         """
+        refusal = unfit(answer.question)
+        if refusal:
+            return [Receipt("refused", "working", refusal)]
         receipts = []
-        if unfit(answer.question):
-            return [Receipt("refused", "working", unfit(answer.question))]
         if not answer.trace.get("noted"):
             receipts.append(self._gate(answer))
             self._to_desk(answer.trace["asked"], answer.answer, answer.trace)

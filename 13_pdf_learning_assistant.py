@@ -14,10 +14,9 @@ Used as a program this is the daily study helper; see README.md, or type
 Article: §6 the application; §6.1 chunks along the structure; §6.2 notes; §6.3 review; §6.4 ids that cannot collide.
 """
 
-import re
 import sys
 import threading
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -30,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from infrastructure.errors import HomeError, UsageError
 from infrastructure.language import tr
 from infrastructure.lineage import forget_sources
-from infrastructure.text import content_tokens, estimate_tokens_mixed, repair, sentences, tokens
+from infrastructure.text import content_tokens, repair, tokens
 
 if TYPE_CHECKING:
     import memory_enhanced_rag as m12
@@ -46,14 +45,11 @@ if TYPE_CHECKING:
 
 # ---- §6.1 Chunks along the structure (Markdown 结构感知分块) ----
 
-MAX_TOKENS = (
-    200  # a passage about one thing: with 320, an evidence page was among five cited ones in 0.83, with 200 in 0.87
-)
-LONGEST_TOKEN = 8  # characters; English has about five to a token
+# A passage about one thing: with 320, an evidence page was among five cited ones in 0.83 of the cases, with 200 in 0.87.
+MAX_TOKENS = 200
 OVERLAP_TOKENS = 30  # a sentence or so, for what a chunk refers to is not always in the one before
 
 Heading = tuple[int, int, str]  # offset in the text, level from 1, title
-Span = tuple[int, int]
 
 
 def chunk_markdown_with_paths(
@@ -70,8 +66,10 @@ def chunk_markdown_with_paths(
     headings None: Markdown's own, never those inside code fences. A chunk stays within max_tokens (estimate_tokens_mixed),
     ends at a paragraph if it can and at a sentence if it must, and repeats up to overlap_tokens (a quarter of max_tokens at
     most) of the one before it in its section. A code block or table is not cut unless it is too long by itself. breaks:
-    offsets that no chunk crosses, such as the beginnings of pages, so that a chunk names the page it is on.
+    ascending offsets that no chunk crosses, such as the beginnings of pages, so that a chunk names the page it is on.
     """
+    from study.chunking import packed, units_of
+
     if headings is None:
         from study.plaintext import markdown_headings
 
@@ -82,7 +80,9 @@ def chunk_markdown_with_paths(
         carried = path and f"{following} > ".startswith(f"{path} > ")
         if carried and "".join(tokens(text[start:end])) in "".join(tokens(path)):
             continue  # nothing but its own title, which the paths below it carry
-        for span in _pack(text, _units(text, start, end, max_tokens), max_tokens, min(overlap_tokens, max_tokens // 4)):
+        for span in packed(
+            text, units_of(text, start, end, max_tokens), max_tokens, min(overlap_tokens, max_tokens // 4)
+        ):
             content = text[span[0] : span[1]]
             chunks.append(
                 {"content": content, "heading_path": path, "index": len(chunks), "start": span[0], "end": span[1]}
@@ -106,104 +106,9 @@ def _sections(text: str, headings: Sequence[Heading], base_path: str) -> Iterato
 
 def _cut_at(breaks: Sequence[int], sections: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
     for start, end, path in sections:
-        inside = [offset for offset in breaks if start < offset < end]
+        inside = breaks[bisect_right(breaks, start) : bisect_left(breaks, end)]
         for first, last in pairwise([start, *inside, end]):
             yield first, last, path
-
-
-def _units(text: str, start: int, end: int, max_tokens: int) -> list[tuple[Span, bool]]:
-    """(span, begins a paragraph) of the smallest pieces a chunk may end at: sentences, and whole code blocks and tables."""
-    units: list[tuple[Span, bool]] = []
-    for block in _blocks(text, start, end):
-        piece = text[block[0] : block[1]]
-        whole = _stays_whole(piece) and _size(piece) <= max_tokens
-        spans = [(0, len(piece))] if whole else sentences(piece)
-        fitting = [small for span in spans for small in _cut_to(piece, span, max_tokens)]
-        units += [((block[0] + a, block[0] + b), i == 0) for i, (a, b) in enumerate(fitting)]
-    return units
-
-
-def _blocks(text: str, start: int, end: int) -> Iterator[Span]:
-    """Paragraphs, trimmed; a fenced code block is one, whatever blank lines it holds."""
-    at, opened, fence = None, 0, ""
-    position = start
-    for line in text[start:end].split("\n"):
-        mark = line.lstrip()[:3]
-        if mark in ("```", "~~~") and (not fence or mark == fence):
-            fence = "" if fence else mark
-        if line.strip():
-            at = position if at is None else at
-            opened = position + len(line.rstrip())
-        elif at is not None and not fence:
-            yield at, opened
-            at = None
-        position += len(line) + 1
-    if at is not None:
-        yield at, opened
-
-
-def _stays_whole(block: str) -> bool:
-    lines = block.split("\n")
-    return lines[0].lstrip().startswith(("```", "~~~")) or all(line.lstrip().startswith("|") for line in lines)
-
-
-def _cut_to(text: str, span: Span, max_tokens: int) -> list[Span]:
-    """The span in pieces of at most max_tokens, cut at white space where there is some, else anywhere."""
-    start, end = span
-    pieces: list[Span] = []
-    window = LONGEST_TOKEN * (
-        max_tokens + 1
-    )  # no piece is longer, so nobody need look further: a table may be a megabyte
-    while end - start >= window or _size(text[start:end]) > max_tokens:
-        size = _fitting(text[start : min(end, start + window)], max_tokens)
-        blank = max(text.rfind(" ", start, start + size), text.rfind("\n", start, start + size))
-        stop = blank if blank > start + size // 2 else start + size
-        pieces.append((start, stop))
-        start = _BLANKS.match(text, stop, end).end()
-    return [*pieces, (start, end)] if start < end else pieces
-
-
-_BLANKS = re.compile(r"\s*")
-
-
-def _fitting(text: str, max_tokens: int) -> int:
-    """How many leading characters hold at most max_tokens: found by halving, the estimate grows with the text."""
-    low, high = 1, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if _size(text[:middle]) <= max_tokens else (low, middle - 1)
-    return low
-
-
-def _size(text: str) -> int:
-    """Tokens, by the estimate, but a token has an end: a key, an address or a sequence of bases is no single word.
-
-    >>> _size("检索增强 generation works"), _size("ACGT" * 500)
-    (7, 250)
-    """
-    return max(estimate_tokens_mixed(text), len(text) // LONGEST_TOKEN)
-
-
-def _pack(text: str, units: Sequence[tuple[Span, bool]], max_tokens: int, overlap_tokens: int) -> Iterator[Span]:
-    """Consecutive units as chunks. A chunk that is full gives back the begun paragraph, if it is past its half."""
-    costs = [_size(text[a:b]) for (a, b), _ in units]
-    first = 0
-    while first < len(units):
-        last, used = first, costs[first]
-        while last + 1 < len(units) and used + costs[last + 1] <= max_tokens:
-            last += 1
-            used += costs[last]
-        if last + 1 < len(units):
-            breaks = [i for i in range(first + 1, last + 2) if units[i][1] and sum(costs[first:i]) >= max_tokens / 2]
-            last = breaks[-1] - 1 if breaks else last
-        yield units[first][0][0], units[last][0][1]
-        if last + 1 == len(units):
-            return
-        following, shared = last + 1, 0
-        while following - 1 > first and shared + costs[following - 1] <= overlap_tokens:
-            following -= 1
-            shared += costs[following]
-        first = following if shared + costs[last + 1] <= max_tokens else last + 1
 
 
 # ---- §6 What a learner gets back ----

@@ -12,13 +12,13 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from infrastructure.copies import BACKUPS, FORMAT, UNFINISHED, cannot_write, is_backup, open_packed
-from infrastructure.errors import DocumentError, HomeError, UsageError
+from infrastructure.copies import BACKUPS, FORMAT, is_backup, open_packed, taking_its_place
+from infrastructure.errors import DocumentError, UsageError
 from infrastructure.language import tr
 
 VERSION = 1  # of the file's shape; the tables have a version of their own, the schema
@@ -70,20 +70,13 @@ def _line(record: Record) -> bytes:
 @contextmanager
 def _written_whole(path: Path) -> Iterator[Callable[[bytes], object]]:
     """Write to a file beside it, which takes its place when all is on the disk."""
-    unfinished = path.with_name(path.name + UNFINISHED)
-    try:
+    with taking_its_place(path) as unfinished:
         path.parent.mkdir(parents=True, exist_ok=True)
         with unfinished.open("wb") as file:
             with _packed(file) if path.suffix == ".gz" else _as_it_is(file) as target:
                 yield target.write
             file.flush()
             os.fsync(file.fileno())
-        unfinished.replace(path)
-    except OSError as error:
-        raise HomeError(cannot_write(path, error)) from error
-    finally:
-        with suppress(OSError):
-            unfinished.unlink(missing_ok=True)
 
 
 def _packed(file: BinaryIO) -> gzip.GzipFile:

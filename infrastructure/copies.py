@@ -9,7 +9,7 @@ import re
 import shutil
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from infrastructure.errors import HomeError
@@ -109,9 +109,19 @@ def _blocks(text: str) -> Iterator[str]:
 
 def write_whole(path: Path, data: bytes) -> None:
     """All of a small file, or the old one stays."""
+    with taking_its_place(path) as unfinished:
+        unfinished.write_bytes(data)
+
+
+@contextmanager
+def taking_its_place(path: Path) -> Iterator[Path]:
+    """A file beside `path` to write to, which takes its place when the block has ended well; else nothing is left of it.
+
+    HomeError when the disk refuses.
+    """
     unfinished = path.with_name(path.name + UNFINISHED)
     try:
-        unfinished.write_bytes(data)
+        yield unfinished
         unfinished.replace(path)
     except OSError as error:
         raise HomeError(cannot_write(path, error)) from error

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from infrastructure.database import to_iso
-from infrastructure.storage import Storage, Text
+from infrastructure.shelves import Text
+from infrastructure.storage import Storage
 
 
 @dataclass(frozen=True)

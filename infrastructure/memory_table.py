@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from infrastructure.database import from_iso, to_iso
 from infrastructure.memory_rows import for_another_text
-from infrastructure.storage import Storage, Text
+from infrastructure.shelves import Text
+from infrastructure.storage import Storage
 
 SOURCES = ("model", "document", "user")  # least trusted first
 STATUSES = ("active", "archived", "superseded")

@@ -7,7 +7,8 @@ from infrastructure.answers import Citation
 from infrastructure.errors import EmbedderUnavailable
 from infrastructure.extraction import Extract, best_sentences
 from infrastructure.library import Library
-from infrastructure.storage import Storage, inverse_frequency
+from infrastructure.shelves import inverse_frequency
+from infrastructure.storage import Storage
 from infrastructure.text import content_tokens, tokens
 
 BACKGROUND_WEIGHT = 0.8  # of a word that only the context brought in, against one of the question itself

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from infrastructure.language import language_of
-from infrastructure.storage import Storage, inverse_frequency
+from infrastructure.shelves import inverse_frequency
+from infrastructure.storage import Storage
 from infrastructure.text import content_tokens, is_cjk, tokens
 
 if TYPE_CHECKING:

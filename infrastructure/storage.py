@@ -8,54 +8,28 @@ A text is findable by its words before it has a vector. Only the process that ho
 any other process writes its rows, leaves the marks, and searches words and blobs.
 """
 
-import hashlib
-import math
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import accumulate
 from pathlib import Path
 from sqlite3 import Connection, Row
 
 from infrastructure import synced
 from infrastructure.copies import delete_copies
-from infrastructure.database import SHELVES, Database, make_words, utc_now
+from infrastructure.database import SHELVES, Database, utc_now
 from infrastructure.errors import EmbedderUnavailable, HomeError, StudyError
 from infrastructure.language import tr
-from infrastructure.text import tokens
-from infrastructure.vectors import ChromaIndex, IndexBroken, VectorMatrix
+from infrastructure.shelves import Shelves
+from infrastructure.vectors import ChromaIndex, IndexBroken
 
-COMMON_TERM_SHARE = 0.05  # a term in more than 5 % of the rows costs 90 ms at 100,000 rows and ranks nothing
-COMMON_TERM_ROWS = 2_000  # ... but in a small shelf every term is cheap, so all are used
-SCORED_ROWS = 10_000  # bm25 costs 2 µs a row: the rarest terms that stand in so many rows together are enough
 EMBED_BATCH = 8  # texts between two commits of the worker: about a second's work can be lost, never a row
 INDEX_BATCH = 1_000  # vectors between two looks at whether we are closing
 POLL_SECONDS = 2.0  # how often the worker looks for what another process has left
 LONGEST_PAUSE = 300.0  # seconds the worker waits at most between two tries when the embedder fails
-SQL_VARIABLES = 900  # SQLite allows 999 host parameters in its oldest builds
 ERASING = "erasing"  # in `meta` from a real deletion until no byte of what was deleted is left
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """What the search machinery knows of a chunk or a memory. `scope` is its document or session."""
-
-    key: str
-    scope: str
-    content: str
-    heading: str = ""
-    shelf: str = ""
-    position: int = -1
-    id: int = -1
-    words: Sequence[str] | None = None  # its tokens, where somebody has them at hand
-
-    @property
-    def embedded_text(self) -> str:
-        """What is embedded and indexed: the heading says what a passage is about when the passage itself does not."""
-        return f"{self.heading}\n{self.content}" if self.heading else self.content
 
 
 @dataclass
@@ -82,18 +56,19 @@ class Report:
         return not self.problems
 
 
-class Storage:
-    """Open one home folder. Usable from several threads and, for everything but vectors, from several processes."""
+class Storage(Shelves):
+    """Open one home folder: its texts and words (see Shelves), their vectors, the home's embedder, and the worker.
+
+    Usable from several threads and, for everything but vectors, from several processes.
+    """
 
     def __init__(self, home: Path | str, *, embedder=None, now: Callable[[], datetime] = utc_now) -> None:
         self.home = Path(home)
-        self.now = now
         self.notices: list[str] = []  # sentences for the learner: a changed embedder, another process at work
         self._embedder = embedder
         self._agreed_at: int | None = None  # the data_version at which the embedder was last found to be the home's
         self._make_folder()
-        self.database = Database(self.home / "memory.db", now=now)
-        self._matrices = {shelf: VectorMatrix(self.database, shelf) for shelf in SHELVES}
+        super().__init__(Database(self.home / "memory.db", now=now), now=now)
         self._chroma = ChromaIndex(self.home)
         self._chroma_given_up = False
         self.chroma_put_off = False  # see _put_off_chroma
@@ -105,8 +80,6 @@ class Storage:
         self._worker: threading.Thread | None = None
         self._wake = threading.Event()
         self._stopping = False
-        self._counted: dict[object, int] = {}
-        self._counted_at: object = None
         self._warn_if_synced()
 
     def _warn_if_synced(self) -> None:
@@ -133,243 +106,12 @@ class Storage:
     def __exit__(self, *exc_info: object) -> None:
         self.close()
 
-    # ---- writing texts ----
-
-    @contextmanager
-    def transaction(self) -> Iterator[Connection]:
-        """Rows, words and pending marks that belong together go in one of these."""
-        with self.database.transaction() as db:
-            yield db
-
-    def add_texts(self, shelf: str, texts: Sequence[Text], *, vectors=None) -> list[int]:
-        """Store texts and their words; returns row ids in the same order. `vectors` (n, dim) unit rows, if at hand.
-
-        Without vectors the texts are marked for the worker. Positions continue each scope's own count.
-        """
-        if not texts:
-            return []
-        with self.transaction() as db:
-            first = 1 + (self.database.value("SELECT seq FROM sqlite_sequence WHERE name = 'texts'") or 0)
-            ids = list(range(first, first + len(texts)))
-            positions = self._next_positions(shelf, texts)
-            db.executemany(
-                "INSERT INTO texts (id, key, shelf, scope, position, heading, content) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    (i, text.key, shelf, text.scope, position, text.heading, text.content)
-                    for i, text, position in zip(ids, texts, positions, strict=True)
-                ),
-            )
-            self._add_words(db, shelf, zip(ids, texts, strict=True))
-            if vectors is None:
-                self._owe(db, shelf, ids, "embed")
-            else:
-                self._agree_on_dimension(len(vectors[0]))
-                self._add_vectors(db, zip(ids, vectors, strict=True))
-                self._owe(db, shelf, ids, "index")
-        self._after_write()
-        return ids
-
-    def replace_text(self, key: str, content: str, *, heading: str = "") -> None:
-        """Give a text new content under the same key and id; its old words and vector are gone at once."""
-        with self.transaction() as db:
-            row = self._require(key)
-            db.execute("UPDATE texts SET content = ?, heading = ? WHERE id = ?", (content, heading, row["id"]))
-            db.execute(f"DELETE FROM words_{row['shelf']} WHERE rowid = ?", (row["id"],))
-            db.execute("DELETE FROM vectors WHERE id = ?", (row["id"],))
-            self._add_words(db, row["shelf"], [(row["id"], Text(key, row["scope"], content, heading))])
-            self._owe(db, row["shelf"], [row["id"]], "embed")
-            self._matrices[row["shelf"]].discard([row["id"]])
-        self._after_write()
-
-    def move_text(self, key: str, shelf: str) -> None:
-        """Put a text on another shelf, e.g. into the archive and back. Its vector goes with it."""
-        with self.transaction() as db:
-            row = self._require(key)
-            if row["shelf"] == shelf:
-                return
-            db.execute("UPDATE texts SET shelf = ? WHERE id = ?", (shelf, row["id"]))
-            db.execute(f"DELETE FROM words_{row['shelf']} WHERE rowid = ?", (row["id"],))
-            self._add_words(db, shelf, [(row["id"], self._text(row))])
-            vector = self.database.value("SELECT vector FROM vectors WHERE id = ?", (row["id"],))
-            self._owe(db, row["shelf"], [row["id"]], "remove")
-            self._owe(db, shelf, [row["id"]], "embed" if vector is None else "index")
-            if vector is not None:  # a new n, so that the new shelf's matrix takes it in
-                db.execute("INSERT OR REPLACE INTO vectors (id, vector) VALUES (?, ?)", (row["id"], vector))
-            self._matrices[row["shelf"]].discard([row["id"]])
-        self._after_write()
-
-    def remove_texts(self, keys: Iterable[str]) -> int:
-        """Delete rows, words, vectors and whatever hangs on the rows; Chroma follows by tombstone. Unknown keys are skipped."""
-        gone: dict[str, list[int]] = {}
-        with self.transaction() as db:
-            for key in keys:
-                row = self.database.row("SELECT id, shelf FROM texts WHERE key = ?", (key,))
-                if row is not None:
-                    gone.setdefault(row["shelf"], []).append(row["id"])
-            for shelf, ids in gone.items():
-                db.executemany(f"DELETE FROM words_{shelf} WHERE rowid = ?", ((i,) for i in ids))
-                db.executemany("DELETE FROM texts WHERE id = ?", ((i,) for i in ids))
-                self._owe(db, shelf, ids, "remove")
-                self._matrices[shelf].discard(ids)
-        self._after_write()
-        return sum(len(ids) for ids in gone.values())
-
-    def _require(self, key: str) -> Row:
-        row = self.database.row("SELECT * FROM texts WHERE key = ?", (key,))
-        if row is None:
-            raise KeyError(key)
-        return row
-
-    def _next_positions(self, shelf: str, texts: Sequence[Text]) -> list[int]:
-        following: dict[str, int] = {}
-        positions = []
-        for text in texts:
-            if text.scope not in following:
-                following[text.scope] = self.database.value(
-                    "SELECT coalesce(max(position) + 1, 0) FROM texts WHERE shelf = ? AND scope = ?",
-                    (shelf, text.scope),
-                )
-            positions.append(following[text.scope])
-            following[text.scope] += 1
-        return positions
-
-    @staticmethod
-    def _add_words(db: Connection, shelf: str, numbered: Iterable[tuple[int, Text]]) -> None:
-        db.executemany(
-            f"INSERT INTO words_{shelf} (rowid, scope, body) VALUES (?, ?, ?)",
-            ((i, scope_token(text.scope), " ".join(text.words or tokens(text.embedded_text))) for i, text in numbered),
-        )
-
-    @staticmethod
-    def _add_vectors(db: Connection, numbered: Iterable[tuple[int, object]]) -> None:
-        import numpy as np
-
-        db.executemany(
-            "INSERT OR REPLACE INTO vectors (id, vector) VALUES (?, ?)",
-            ((i, np.asarray(vector, dtype=np.float32).tobytes()) for i, vector in numbered),
-        )
-
-    @staticmethod
-    def _owe(db: Connection, shelf: str, ids: Iterable[int], op: str) -> None:
-        db.executemany("INSERT OR REPLACE INTO pending (id, shelf, op) VALUES (?, ?, ?)", ((i, shelf, op) for i in ids))
-
     def _after_write(self) -> None:
-        self._counted_at = None
+        super()._after_write()
         if self._worker is not None:
             self._wake.set()
 
-    # ---- reading texts ----
-
-    @staticmethod
-    def _text(row: Row) -> Text:
-        return Text(row["key"], row["scope"], row["content"], row["heading"], row["shelf"], row["position"], row["id"])
-
-    def texts(self, ids: Iterable[int]) -> dict[int, Text]:
-        """Texts by row id; ids that no longer exist are absent."""
-        return {row["id"]: self._text(row) for row in self.select_in("SELECT * FROM texts WHERE id IN", ids)}
-
-    def places(self, shelf: str, ids: Iterable[int]) -> dict[int, tuple[str, int]]:
-        """(scope, position) by row id, without reading the texts themselves; ids that are not on the shelf are absent."""
-        # +shelf: look the ids up. SQLite on its own walks through all texts of the shelf.
-        rows = self.select_in("SELECT id, scope, position FROM texts WHERE +shelf = ? AND id IN", ids, (shelf,))
-        return {row["id"]: (row["scope"], row["position"]) for row in rows}
-
-    def text(self, key: str) -> Text | None:
-        row = self.database.row("SELECT * FROM texts WHERE key = ?", (key,))
-        return None if row is None else self._text(row)
-
-    def neighbours(self, shelf: str, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], int]:
-        """Row ids of the texts that stand at these (scope, position) places; empty places are absent."""
-        places = list(places)
-        found = {}
-        for start in range(0, len(places), SQL_VARIABLES // 2):
-            part = places[start : start + SQL_VARIABLES // 2]
-            rows = self.database.rows(
-                f"WITH wanted (scope, position) AS (VALUES {', '.join(['(?, ?)'] * len(part))}) "
-                "SELECT t.id, t.scope, t.position FROM wanted w CROSS JOIN texts t "
-                "ON t.shelf = ? AND t.scope = w.scope AND t.position = w.position",
-                (*(value for place in part for value in place), shelf),
-            )
-            found |= {(row["scope"], row["position"]): row["id"] for row in rows}
-        return found
-
-    def select_in(self, sql: str, values: Iterable[object], args: tuple = ()) -> list[Row]:
-        """Rows of `sql (?, ?, …)` for any number of values, a few hundred a statement."""
-        values = list(values)
-        rows = []
-        for start in range(0, len(values), SQL_VARIABLES):
-            part = values[start : start + SQL_VARIABLES]
-            rows += self.database.rows(f"{sql} ({', '.join('?' * len(part))})", (*args, *part))
-        return rows
-
-    def count(self, shelf: str) -> int:
-        """Number of texts on a shelf."""
-        known = self._statistics()
-        if shelf not in known:
-            known[shelf] = self.database.value("SELECT count(*) FROM texts WHERE shelf = ?", (shelf,))
-        return known[shelf]
-
-    def _statistics(self) -> dict[object, int]:
-        """Numbers that hold until somebody writes, by shelf or (shelf, term). A thread that was overtaken by a write puts
-        its number into a dict that nobody looks at any more."""
-        stamp = (self.database.data_version(), self.database.rollbacks)
-        if self._counted_at != stamp:
-            self._counted = {}
-            self._counted_at = stamp
-        return self._counted
-
-    # ---- searching ----
-
-    def document_frequencies(self, shelf: str, terms: Iterable[str]) -> dict[str, int]:
-        """In how many texts of the shelf each term stands; 0 for unknown terms."""
-        terms, known = dict.fromkeys(terms), self._statistics()
-        new = [term for term in terms if (shelf, term) not in known]
-        if new:
-            rows = self.select_in(f"SELECT term, doc FROM terms_{shelf} WHERE term IN", new)
-            found = {row["term"]: row["doc"] for row in rows}
-            known |= {(shelf, term): found.get(term, 0) for term in new}
-        return {term: known[shelf, term] for term in terms}
-
-    def search_words(
-        self,
-        shelf: str,
-        terms: Sequence[str],
-        limit: int,
-        *,
-        scope: str | None = None,
-        frequencies: dict[str, int] | None = None,
-    ) -> list[tuple[int, float]]:
-        """(id, bm25), best first, bm25 > 0. `terms` as made by `text.tokens`; a text needs one of them, not all."""
-        frequencies = frequencies or self.document_frequencies(shelf, terms)
-        chosen = self._selective_terms(shelf, terms, frequencies)
-        if not chosen:
-            return []
-        query = "body:(" + " OR ".join(f'"{term}"' for term in chosen) + ")"
-        if scope is not None:
-            query = f'scope:"{scope_token(scope)}" AND {query}'
-        rows = self.database.rows(
-            f"SELECT rowid, -bm25(words_{shelf}, 0.0, 1.0) AS score FROM words_{shelf} WHERE words_{shelf} MATCH ? "
-            "ORDER BY score DESC, rowid LIMIT ?",
-            (query, limit),
-        )
-        return [(row["rowid"], row["score"]) for row in rows]
-
-    def _selective_terms(self, shelf: str, terms: Sequence[str], frequencies: dict[str, int]) -> list[str]:
-        known = [term for term in dict.fromkeys(terms) if frequencies.get(term, 0) > 0]
-        most = max(COMMON_TERM_ROWS, COMMON_TERM_SHARE * self.count(shelf))
-        by_rarity = sorted(known, key=frequencies.__getitem__)
-        rows = accumulate(frequencies[term] for term in by_rarity)
-        chosen = [
-            term
-            for term, sum_ in zip(by_rarity, rows, strict=True)
-            if frequencies[term] <= most and sum_ <= SCORED_ROWS
-        ]
-        return chosen or by_rarity[:2]
-
-    def indexed_words(self, shelf: str, ids: Iterable[int]) -> dict[int, list[str]]:
-        """The words each text is indexed by, in order, with repeats."""
-        rows = self.select_in(f"SELECT rowid, body FROM words_{shelf} WHERE rowid IN", ids)
-        return {row["rowid"]: row["body"].split() for row in rows}
+    # ---- searching by vectors ----
 
     def search_vectors(
         self, shelf: str, query, limit: int, *, scope: str | None = None, only: Iterable[int] | None = None
@@ -763,21 +505,6 @@ class Storage:
             "(SELECT id FROM vectors UNION SELECT id FROM pending WHERE op = 'embed')"
         )
 
-    def rebuild_words(self) -> None:
-        """The word index anew, from the texts."""
-        with self.transaction() as db:
-            self._index_words(db)
-        self._after_write()
-
-    def _index_words(self, db: Connection) -> None:
-        for shelf in SHELVES:
-            make_words(db, shelf)
-            sql = f"SELECT * FROM texts WHERE +shelf = ? AND id > ? ORDER BY id LIMIT {INDEX_BATCH}"
-            last = 0
-            while rows := db.execute(sql, (shelf, last)).fetchall():
-                self._add_words(db, shelf, ((row["id"], self._text(row)) for row in rows))
-                last = rows[-1]["id"]
-
     @contextmanager
     def rewriting(self) -> Iterator[Connection]:
         """For whoever puts other rows in place of all there are (restore), in one transaction. Words and marks are made from
@@ -925,18 +652,6 @@ class Storage:
         if self.owes_erasing and self.hold_vectors():
             self.erase_traces()
 
-    def log(self, action: str, **details: object) -> None:
-        """One line in the home's log of what policy did (forgetting, merging), for `/memory log` and restore."""
-        import json
-
-        from infrastructure.database import to_iso
-
-        with self.transaction() as db:
-            db.execute(
-                "INSERT INTO log (at, action, details) VALUES (?, ?, ?)",
-                (to_iso(self.now()), action, json.dumps(details, ensure_ascii=False)),
-            )
-
     def close(self) -> None:
         """Stop the worker after its current batch, close Chroma, release the lock. Marks that are left are next time's."""
         self._stopping = True
@@ -963,21 +678,3 @@ def _require_sound(vectors, count: int, embedder) -> None:
                 f"{embedder.name} 返回的向量不可用；请用 --embedder 换一个。",
             )
         )
-
-
-def scope_token(scope: str) -> str:
-    """A document or session id as one FTS5 token, whatever characters it holds.
-
-    >>> scope_token("default") == scope_token("default") != scope_token("Default")
-    True
-    """
-    return "s" + hashlib.blake2b(scope.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-def inverse_frequency(rows: int, frequency: int) -> float:
-    """Weight of a term that stands in `frequency` of `rows` texts (Robertson's idf, never negative).
-
-    >>> round(inverse_frequency(100, 1), 2), inverse_frequency(1, 1) < 0.3
-    (4.21, True)
-    """
-    return math.log(1 + (rows - frequency + 0.5) / (frequency + 0.5))

@@ -20,7 +20,8 @@ sys.path[:0] = [path for path in (str(PROJECT), str(PROJECT / "tests")) if path 
 from support import HashEmbedder  # noqa: E402
 
 from infrastructure import storage as storage_module  # noqa: E402
-from infrastructure.storage import Storage, Text  # noqa: E402
+from infrastructure.shelves import Text  # noqa: E402
+from infrastructure.storage import Storage  # noqa: E402
 from infrastructure.transfer import restore_home  # noqa: E402
 
 m09 = import_module("09_memory_system")

@@ -16,6 +16,7 @@ from infrastructure.lesson import StoppedClock
 from infrastructure.settings import PROJECT
 from infrastructure.storage import Storage
 from infrastructure.text import estimate_tokens_mixed
+from study.chunking import LONGEST_TOKEN, size
 
 m12 = import_module("12_memory_enhanced_rag")
 m13 = import_module("13_pdf_learning_assistant")
@@ -42,7 +43,7 @@ def test_a_chunk_is_a_piece_of_the_text_and_small_enough(text, max_tokens, overl
         assert chunk["content"] == text[chunk["start"] : chunk["end"]]
         assert chunk["content"] == chunk["content"].strip() != ""
         assert estimate_tokens_mixed(chunk["content"]) <= max_tokens
-        assert len(chunk["content"]) <= 2 * m13.LONGEST_TOKEN * (max_tokens + 1)
+        assert len(chunk["content"]) <= 2 * LONGEST_TOKEN * (max_tokens + 1)
 
 
 @given(TEXT, st.integers(8, 60))
@@ -134,7 +135,7 @@ def test_a_code_block_is_not_cut_at_its_blank_lines():
 def test_ten_thousand_characters_without_a_mark_become_chunks_of_full_size():
     for text in ("检索增强生成" * 1667, "word " * 2000, "ACGT" * 2500):
         chunks = cut(text, max_tokens=320, overlap_tokens=0)
-        sizes = [m13._size(chunk["content"]) for chunk in chunks]
+        sizes = [size(chunk["content"]) for chunk in chunks]
         assert max(sizes) <= 320
         assert min(sizes[:-1]) >= 300
 

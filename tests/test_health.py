@@ -8,7 +8,8 @@ from support import HashEmbedder
 
 from infrastructure import health
 from infrastructure.errors import EmbedderUnavailable
-from infrastructure.storage import ERASING, Storage, Text
+from infrastructure.shelves import Text
+from infrastructure.storage import ERASING, Storage
 
 m09 = import_module("09_memory_system")
 

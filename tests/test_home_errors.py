@@ -16,7 +16,8 @@ from support import HashEmbedder
 from infrastructure import database as database_module
 from infrastructure.database import MIGRATIONS, Database
 from infrastructure.errors import HomeError
-from infrastructure.storage import Storage, Text
+from infrastructure.shelves import Text
+from infrastructure.storage import Storage
 from infrastructure.text import tokens
 from infrastructure.transfer import export_home
 from study import commandline

@@ -20,7 +20,8 @@ from infrastructure.erasure import Eraser
 from infrastructure.graph import EntityGraph
 from infrastructure.lesson import StoppedClock
 from infrastructure.library import Library
-from infrastructure.storage import Storage, scope_token
+from infrastructure.shelves import scope_token
+from infrastructure.storage import Storage
 from infrastructure.text import tokens
 from infrastructure.transcript import Transcript
 from study import commandline

@@ -19,7 +19,8 @@ from infrastructure.ranking import (
     rescaled,
     zscores,
 )
-from infrastructure.storage import Storage, Text
+from infrastructure.shelves import Text
+from infrastructure.storage import Storage
 
 scores = st.floats(-1e6, 1e6)
 shares = st.floats(0, 1)

@@ -12,10 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import HashEmbedder
 
+from infrastructure import shelves
 from infrastructure import storage as storage_module
 from infrastructure.errors import EmbedderUnavailable, HomeError
 from infrastructure.lesson import StoppedClock
-from infrastructure.storage import Storage, Text, inverse_frequency, scope_token
+from infrastructure.shelves import Text, inverse_frequency, scope_token
+from infrastructure.storage import Storage
 from infrastructure.text import tokens
 from infrastructure.vectors import MARKER, ChromaIndex
 
@@ -266,13 +268,13 @@ def test_rarity_is_counted_per_shelf(storage):
 
 
 def test_a_shelf_of_nothing_but_common_words_still_answers(storage, monkeypatch):
-    monkeypatch.setattr(storage_module, "COMMON_TERM_ROWS", 1)
+    monkeypatch.setattr(shelves, "COMMON_TERM_ROWS", 1)
     add(storage, *(f"apple {n}" for n in range(5)))
     assert len(by_words(storage, "apple")) == 5
 
 
 def test_common_words_give_way_when_rarer_ones_fill_the_budget(storage, monkeypatch):
-    monkeypatch.setattr(storage_module, "SCORED_ROWS", 3)
+    monkeypatch.setattr(shelves, "SCORED_ROWS", 3)
     add(storage, "apple pie", "apple", "apple cake", "apple tart")
     assert by_words(storage, "apple pie") == ["apple pie"]
 

@@ -20,7 +20,8 @@ from infrastructure.database import MIGRATIONS, Database
 from infrastructure.errors import DocumentError, HomeError, UsageError
 from infrastructure.lesson import StoppedClock
 from infrastructure.library import Library, NewChunk, StoredPage
-from infrastructure.storage import Storage, Text
+from infrastructure.shelves import Text
+from infrastructure.storage import Storage
 from infrastructure.transcript import Transcript
 from infrastructure.transfer import DERIVED, KINDS, check_backup, export_home, restore_home
 

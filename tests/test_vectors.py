@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from infrastructure import vectors as vectors_module
 from infrastructure.database import Database
-from infrastructure.storage import Storage, Text
+from infrastructure.shelves import Text
+from infrastructure.storage import Storage
 from infrastructure.vectors import ChromaIndex, IndexBroken, VectorMatrix, _top
 
 EAST, NORTH, NORTHEAST = np.eye(4, dtype=np.float32)[0], np.eye(4, dtype=np.float32)[1], np.zeros(4, dtype=np.float32)
