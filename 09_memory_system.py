@@ -183,7 +183,6 @@ def semantic_score(vector: float, entity: float, importance: float) -> float:
 # weight drops that to 0.17, multiplying by a 30-day decay to 0.30; a nudge of at most ±10 % costs 0.002.
 NUDGE = 0.1
 WORKING_HALF_LIFE = timedelta(hours=1)
-HALF_LIFE = timedelta(hours=24)
 NUDGE_HALF_LIFE = timedelta(days=30)  # at 24 h everything older than a week would look equally old
 
 

@@ -309,23 +309,23 @@ class MemoryRAG:
             answer.found = bool(chapters)
             answer.answer = chapters or tr_like(question, "Your documents have no outline.", "你的资料没有目录信息。")
             return answer
-        sources = relevant or list(results)
-        sources, extracts = by_quotation(sources, self._quoter.extract(question, enrichment.text, sources))
-        citations = self._quoter.cite(sources, extracts)
         own = [memory for memory in memories if self._is_evidence(memory)]
-        if not relevant:
-            answer.nearest = citations
-            return self._answer_from_memory(answer, own) if own else self._nothing_found(answer)
-        answer.citations = citations
-        if self.llm is not None:
+        if relevant and self.llm is not None:
             try:
                 if self.retriever.failure is not None and self.retriever.failure.reason in WILL_FAIL_AGAIN:
                     raise self.retriever.failure
                 return self._generate(answer, question, enrichment, relevant, on_text)
             except LLMUnavailable as error:
-                answer.note, answer.citations = str(error), citations
+                answer.note = str(error)
                 answer.trace["llm_failure"] = error.reason
-        else:
+        sources = relevant or list(results)
+        sources, extracts = by_quotation(sources, self._quoter.extract(question, enrichment.text, sources))
+        citations = self._quoter.cite(sources, extracts)
+        if not relevant:
+            answer.nearest = citations
+            return self._answer_from_memory(answer, own) if own else self._nothing_found(answer)
+        answer.citations = citations
+        if self.llm is None:
             answer.note = tr_like(
                 question,
                 "No language model is set, so these are the passages' own sentences.",
