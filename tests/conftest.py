@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,11 @@ settings.load_profile("study")
 
 OURS = ("LLM_", "EMBEDDING_", "MEMORY_", "STUDY_LANG", "HF_ENDPOINT", "LC_")
 TERMINAL = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "COLUMNS", "LINES", "TERM", "LANG")
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts what it runs in the background deaf to Ctrl-C, and so would be every program that a test starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
