@@ -195,7 +195,7 @@ def test_every_variable_of_the_example_file_is_explained(name):
 @pytest.mark.parametrize("name", READMES)
 def test_every_direct_requirement_has_its_licence_named(name):
     required = "\n".join(
-        (PROJECT / file).read_text(encoding="utf-8") for file in ("requirements.txt", "requirements-dev.txt")
+        (PROJECT / f"requirements{kind}.txt").read_text(encoding="utf-8") for kind in ("", "-dev", "-extras")
     )
     for package in re.findall(r"^([A-Za-z][\w-]*)", required, re.M):
         assert package.lower().replace("_", "-") in texts[name].lower().replace("_", "-"), package
