@@ -164,6 +164,10 @@ class MemoryRAG:
             else:
                 self._to_desk(asked, "", {"topic": turn.trace.get("topic", "")}, asked_at=turn.asked_at)
 
+    def use_model(self, llm) -> None:
+        """Let another model answer, word variants and abstract from now on; None: none."""
+        self.llm = self.retriever.llm = self.lifecycle.consolidator.llm = llm
+
     # ---- §5.2 query: the order of steps is the point (重点是顺序) ----
 
     def query(

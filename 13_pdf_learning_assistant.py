@@ -459,6 +459,14 @@ class PDFLearningAssistant:
     def sessions(self) -> list:
         return self.transcript.sessions()
 
+    @property
+    def llm(self) -> Any:
+        return self._rag.llm
+
+    def use_model(self, llm: Any) -> None:
+        """Let another model answer from now on; None: quote."""
+        self._rag.use_model(llm)
+
     def get_stats(self) -> dict[str, Any]:
         """Everything countable, from the home: the same after a restart."""
         notes = sum(1 for item in self._rag.semantic.list(limit=-1) if item.metadata.get("note_type"))

@@ -14,8 +14,10 @@ from typing import Any
 
 from infrastructure.errors import UsageError
 from infrastructure.language import tr
-from study.commands import COMMANDS, Argument, Command, language_code, nearest
+from study.command import Argument, Command
+from study.commands import COMMANDS, nearest
 from study.desk import PROGRAM
+from study.sitting import language_code
 
 HELP_COLUMNS = 28  # where explanations begin
 

@@ -18,7 +18,8 @@ from infrastructure.errors import DocumentError, StudyError, UsageError
 from infrastructure.language import set_language, tr
 from infrastructure.settings import Settings, choose_language
 from study.arguments import CHAT, ShowText, first_word, given, help_for, parse
-from study.commands import COMMANDS, Command, load_files, names, nearest
+from study.command import Command
+from study.commands import COMMANDS, load_files, names, nearest
 from study.desk import PROGRAM, Desk, Lesson
 from study.paths import exists, expand
 

@@ -5,67 +5,19 @@ To add a command: write a function (desk, args) -> exit code, and give it a row 
 
 import argparse
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from infrastructure.errors import DocumentError, StudyError, UsageError
-from infrastructure.language import set_language, tr
+from infrastructure.language import tr
 from infrastructure.text import fold, repair
+from study.command import Argument, Command
 from study.desk import Desk, sample_path
 from study.paths import expand, text_of
+from study.sitting import help_, language, language_code, leave, model, session, settings
 from study.upkeep import backup, doctor, restore
-
-Pair = tuple[str, str]  # the same in English and Chinese
-
-
-@dataclass(frozen=True)
-class Argument:
-    """One argument as argparse takes it. `completes`: what Tab offers for it: path, document, command or language."""
-
-    name: str  # "paths", or "--top-k"
-    help: Pair
-    options: Mapping[str, Any] = field(default_factory=dict)
-    completes: str = ""
-
-    @property
-    def is_option(self) -> bool:
-        return self.name.startswith("-")
-
-
-@dataclass(frozen=True)
-class Command:
-    """`where`: "both", or only in the "session". opens_home False: it needs no assistant."""
-
-    name: str
-    help: Pair
-    run: Callable[[Desk, Namespace], int]
-    arguments: tuple[Argument, ...] = ()
-    example: str = ""
-    aliases: tuple[str, ...] = ()
-    where: str = "both"
-    opens_home: bool = True
-
-    @property
-    def usage(self) -> str:
-        """How it is typed: "load PATH... [--password P]"."""
-        return " ".join([self.name, *map(_usage, self.arguments)])
-
-    @property
-    def synopsis(self) -> str:
-        """The same without options."""
-        return " ".join([self.name, *(_usage(argument) for argument in self.arguments if not argument.is_option)])
-
-
-def _usage(argument: Argument) -> str:
-    metavar = argument.options.get("metavar", "")
-    if not argument.is_option:
-        many = "..." if argument.options.get("nargs") in ("+", "*") else ""
-        shown = f"{metavar}{many}"
-        return f"[{shown}]" if argument.options.get("nargs") in ("*", "?") else shown
-    return f"[{' '.join(filter(None, [argument.name, metavar]))}]"
-
 
 # ---- What the commands do ----
 
@@ -206,37 +158,6 @@ def lesson(desk: Desk, args: Namespace) -> int:
     return 0
 
 
-def help_(desk: Desk, args: Namespace) -> int:
-    from study.arguments import help_for
-
-    word = fold(args.command or "").strip("/ ")
-    if word:
-        desk.show(help_for(find(word), in_session=True).rstrip("\n"))
-    else:
-        desk.show(desk.views.command_list([(f"/{command.synopsis}", tr(*command.help)) for command in COMMANDS]))
-    return 0
-
-
-def language(desk: Desk, args: Namespace) -> int:
-    from dataclasses import replace
-
-    sources = {**desk.settings.sources, "language": "/lang"}
-    desk.settings = replace(desk.settings, language=args.language, sources=sources)
-    set_language(args.language)
-    desk.show(tr("The screen speaks English now.", "界面已切换为中文。"))
-    return 0
-
-
-def settings(desk: Desk, args: Namespace) -> int:
-    desk.show_long(desk.views.settings(desk.settings.explain()))
-    return 0
-
-
-def leave(desk: Desk, args: Namespace) -> int:
-    desk.done = True
-    return 0
-
-
 # ---- Values ----
 
 
@@ -247,14 +168,6 @@ def _top_k(text: str) -> int:
             tr(f"a number from 1 to {MOST_SOURCES}, not {text!r}", f"应为 1 到 {MOST_SOURCES} 的整数，不能是 {text!r}")
         )
     return int(folded)
-
-
-def language_code(text: str) -> str:
-    """The code en or zh, for argparse; zh-CN and EN will do."""
-    code = fold(text).replace("_", "-").split("-")[0]
-    if code not in ("en", "zh"):
-        raise argparse.ArgumentTypeError(tr(f"en or zh, not {text!r}", f"只能是 en 或 zh，不能是 {text!r}"))
-    return code
 
 
 # ---- The table ----
@@ -335,7 +248,19 @@ COMMANDS = (
         "doctor",
     ),
     Command("lesson", ("The guided lesson, in a temporary folder", "引导课程，在临时文件夹中进行"), lesson, opens_home=False),
-    Command("settings", ("What is set, and where it was set", "当前设置及其来源"), settings, where="session", opens_home=False),
+    Command(
+        "session", ("List your sessions, or go on with one", "列出会话，或切换会话"), session,
+        (Argument("which", ("its number in the list, its id, or new", "列表中的序号、ID，或 new"),
+                  {"nargs": "?", "metavar": "N|ID|new"}, "session"),),
+        "session 2", aliases=("sessions",),
+    ),
+    Command(
+        "model", ("Which model answers; take another, or off", "查看、更换或关闭语言模型"), model,
+        (Argument("name", ("e.g. ollama/qwen2.5:7b, or off", "例如 ollama/qwen2.5:7b，或 off"),
+                  {"nargs": "?", "metavar": "NAME|off"}),),
+        "model ollama/qwen2.5:7b", where="session",
+    ),
+    Command("settings", ("What is set, and where it was set", "当前设置及其来源"), settings, opens_home=False),
     Command(
         "lang", ("Language of the screen", "界面语言"), language,
         (Argument("language", ("en or zh", "en 或 zh"), {"type": language_code, "metavar": "en|zh"}, "language"),),

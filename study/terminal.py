@@ -12,7 +12,8 @@ from typing import BinaryIO, NamedTuple, Protocol, TextIO
 from infrastructure.language import tr
 from infrastructure.text import fold, repair
 from study.arguments import ShowText, parse
-from study.commands import COMMANDS, Command, find
+from study.command import Command
+from study.commands import COMMANDS, find
 from study.desk import Desk, sample_path
 from study.paths import as_utf8, complete_path, dropped, split_words
 

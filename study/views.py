@@ -96,7 +96,7 @@ def quotation(text: str, longest: int) -> str:
     return tr("“{}”", "「{}」").format(shortened(text, longest))
 
 
-def _local(moment: datetime | str) -> str:
+def local_time(moment: datetime | str) -> str:
     """A time as the learner's clock shows it."""
     if isinstance(moment, str):
         moment = datetime.fromisoformat(moment)
@@ -237,7 +237,7 @@ def documents(infos: Sequence[Any]) -> RenderableType:
     """The library as a table; [] says how to begin."""
     if not infos:
         return line(tr("No documents yet.", "还没有资料。"))
-    table = _table(
+    table = columns(
         ("#", {"justify": "right"}),
         (tr("Document", "资料"), {"overflow": "fold"}),
         (tr("Pages", "页数"), {"justify": "right"}),
@@ -246,7 +246,7 @@ def documents(infos: Sequence[Any]) -> RenderableType:
     )
     for number, info in enumerate(infos, start=1):
         name = line(info.name, *((f"\n{warning}", "yellow") for warning in info.warnings))
-        table.add_row(str(number), name, str(info.pages), str(info.chunks), line((_local(info.added_at), "dim")))
+        table.add_row(str(number), name, str(info.pages), str(info.chunks), line((local_time(info.added_at), "dim")))
     return table
 
 
@@ -262,9 +262,10 @@ def removed(info: Any, *, purged: bool = False) -> Text:
     return line(told + left if purged else told)
 
 
-def _table(*columns: tuple[str, dict[str, Any]]) -> Table:
+def columns(*headers: tuple[str, dict[str, Any]]) -> Table:
+    """An empty table without lines; a header comes with the options of its column."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for header, options in columns:
+    for header, options in headers:
         table.add_column(header, **options)
     return table
 
@@ -315,14 +316,14 @@ def _titled(title: str, entries: Iterable[Item]) -> list[RenderableType]:
 
 def _asked(turn: Any) -> Item:
     missing = "" if turn.found else tr("  (not in your documents)", "（资料中没有）")
-    return Item(line((_local(turn.asked_at), "dim")), line(turn.question, (missing, "yellow")))
+    return Item(line((local_time(turn.asked_at), "dim")), line(turn.question, (missing, "yellow")))
 
 
 def _remembered(item: Any) -> Item:
     concept = item.metadata.get("concept", "general")
     about = "" if concept == "general" else f"  [{concept}]"
     removed = tr("  (source removed)", "（来源已移除）") if item.metadata.get("source_removed") else ""
-    return Item(line((_local(item.timestamp), "dim")), line(item.content, (about, "cyan"), (removed, "dim")))
+    return Item(line((local_time(item.timestamp), "dim")), line(item.content, (about, "cyan"), (removed, "dim")))
 
 
 def _section(section: Any) -> Item:
@@ -376,19 +377,22 @@ def _memories(numbers: Mapping[str, Any]) -> str:
 
 def settings(lines: Iterable[Any]) -> Table:
     """(name, value, source) of every setting; values that are secret come masked."""
-    sources = {
-        "flag": tr("command line", "命令行"),
-        "environment": tr("environment", "环境变量"),
-        ".env": ".env",
-        "default": tr("default", "默认"),
-    }
-    table = _table(
+    table = columns(
         (tr("Setting", "设置"), {"no_wrap": True}), (tr("Value", "值"), {"overflow": "fold"}), (tr("From", "来源"), {})
     )
     for setting in lines:
-        source = sources.get(setting.source, setting.source)
-        table.add_row(line(setting.name), line(setting.value or "–"), line((source, "dim")))
+        table.add_row(line(setting.name), line(setting.value or "–"), line((setting_source(setting.source), "dim")))
     return table
+
+
+def setting_source(source: str) -> str:
+    """Where a setting came from, in words."""
+    words = {
+        "flag": tr("command line", "命令行"),
+        "environment": tr("environment", "环境变量"),
+        "default": tr("default", "默认"),
+    }
+    return words.get(source, source)
 
 
 # ---- Screens ----

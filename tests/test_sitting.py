@@ -1,0 +1,188 @@
+import io
+import json
+from datetime import timedelta
+from importlib import import_module
+
+import pytest
+from fake_assistant import lesson
+from support import OpenAIServer, Reply, ScriptedLLM
+
+from infrastructure import language
+from infrastructure.console import Screen
+from infrastructure.errors import LLMUnavailable, UsageError
+from infrastructure.lesson import StoppedClock
+from infrastructure.settings import Settings
+from infrastructure.storage import Storage
+from study.arguments import parse
+from study.commands import find
+from study.desk import Desk
+
+m13 = import_module("13_pdf_learning_assistant")
+TIDES = "# Tides\n\nThe tide is caused by the moon, which pulls the water of the sea.\n"
+
+
+@pytest.fixture(autouse=True)
+def english():
+    yield
+    language.set_language("en")
+
+
+@pytest.fixture
+def clock():
+    return StoppedClock()
+
+
+@pytest.fixture
+def assistant(tmp_path, clock):
+    with Storage(tmp_path / "home", now=clock) as storage:
+        assistant = m13.PDFLearningAssistant(storage)
+        yield assistant
+        assistant.close()
+
+
+@pytest.fixture
+def desk(assistant, tmp_path):
+    desk = Desk(Screen(io.StringIO(), io.StringIO()), lesson, interactive=True, assistant=assistant)
+    desk.settings = Settings.load({"home": tmp_path / "home", "language": "en"}, environ={}, dotenv={})
+    return desk
+
+
+def said(desk: Desk, name: str, *words: str) -> str:
+    """What a command shows."""
+    desk.screen.stdout.seek(0)
+    desk.screen.stdout.truncate()
+    command = find(name)
+    command.run(desk, parse(command, words, in_session=True))
+    return desk.screen.stdout.getvalue()
+
+
+def ask_in_three_sessions(assistant, clock) -> list[str]:
+    """Ids, oldest first."""
+    ids = []
+    for question in ("What causes the tide?", "什么是潮汐？", "And the sea?"):
+        ids.append(assistant.new_session())
+        assistant.ask(question)
+        clock.move(hours=3)
+    return ids
+
+
+# ---- Sessions ----
+
+
+def test_sessions_are_listed_newest_first_and_the_one_at_the_desk_is_marked(desk, assistant, clock):
+    ids = ask_in_three_sessions(assistant, clock)
+    rows = said(desk, "session").splitlines()[1:]
+    assert [row.split()[-1] for row in rows] == [session_id[:8] for session_id in reversed(ids)]
+    assert rows[0].startswith("* 1") and "And the sea?" in rows[0] and "什么是潮汐？" in rows[1]
+
+
+def test_without_sessions_the_list_says_what_to_do(desk):
+    assert said(desk, "session") == "No sessions yet; ask something.\n"
+
+
+@pytest.mark.parametrize("by", ["number", "full-width number", "beginning of the id"])
+def test_a_session_is_taken_up_again_by_number_or_id(desk, assistant, clock, by):
+    first, second, _ = ask_in_three_sessions(assistant, clock)
+    chosen = {"number": ("2", second), "full-width number": ("３", first), "beginning of the id": (first[:10], first)}
+    word, session_id = chosen[by]
+    assert "Going on with the session that began with" in said(desk, "session", word)
+    assert assistant.session_id == session_id
+
+
+def test_a_session_that_is_taken_up_again_knows_what_it_was_about(desk, assistant, clock):
+    assistant.load_text(TIDES, "tides.md")
+    assistant.ask("What causes the tide?")
+    said(desk, "session", "new")
+    said(desk, "session", "1")
+    assert "What causes the tide?" in assistant.ask("那这个怎么解释？").enriched_query
+
+
+def test_a_new_session_leans_on_nothing(desk, assistant):
+    assistant.ask("What causes the tide?")
+    before = assistant.session_id
+    assert "new session" in said(desk, "session", "new")
+    assert assistant.session_id != before
+
+
+@pytest.mark.parametrize(("word", "told"), [("9", "no session 9"), ("zz", "no session zz"), ("", "begin with")])
+def test_a_session_nobody_knows_is_one_sentence(assistant, clock, word, told):
+    from study.sitting import chosen_session
+
+    ask_in_three_sessions(assistant, clock)
+    with pytest.raises(UsageError, match=f"{told}.*/session lists them"):
+        chosen_session(assistant.sessions(), word)
+
+
+def test_a_command_of_its_own_does_not_switch(desk, assistant):
+    desk.interactive = False
+    with pytest.raises(UsageError, match="ask --session ID"):
+        said(desk, "session", "new")
+
+
+def test_sessions_in_json(desk, assistant, clock):
+    ids = ask_in_three_sessions(assistant, clock)
+    desk.screen.json_only = True
+    listed = json.loads(said(desk, "session"))["sessions"]
+    assert [session["session_id"] for session in listed] == ids[::-1]
+    assert {"started_at", "last_at", "turns", "first_question"} <= listed[0].keys()
+
+
+# ---- The model ----
+
+
+def test_without_a_model_it_is_said_how_to_take_one(desk):
+    assert "answers quote your documents" in said(desk, "model") and "/model NAME" in said(desk, "model")
+
+
+def test_a_model_is_asked_once_before_it_is_taken(desk, assistant, monkeypatch):
+    with OpenAIServer("ok") as server:
+        monkeypatch.setattr(desk, "settings", Settings.load(
+            {"home": desk.settings.home, "language": "en"},
+            environ={"LLM_API_BASE": server.url, "LLM_API_KEY": "k"}, dotenv={},
+        ))  # fmt: skip
+        assert "openai/test-model answers from now on" in said(desk, "model", "openai/test-model")
+        assert len(server.requests) == 1
+        assert assistant.get_stats()["llm"] == "openai/test-model"
+        rows = said(desk, "settings").splitlines()
+        assert any(row.split() == ["LLM_MODEL", "openai/test-model", "/model"] for row in rows)
+        assert "tokens sent" in said(desk, "model")
+
+
+def test_a_model_that_does_not_answer_is_not_taken(desk, assistant):
+    old = ScriptedLLM(default="old")
+    assistant.use_model(old)
+    desk.settings = Settings.load(
+        {"home": desk.settings.home, "llm_model": "old", "language": "en"}, environ={}, dotenv={}
+    )
+    with OpenAIServer(default=Reply.failure(401, "bad key")) as server:
+        desk.settings = Settings.load(
+            {"home": desk.settings.home, "llm_model": "old", "language": "en"},
+            environ={"LLM_API_BASE": server.url, "LLM_API_KEY": "k"}, dotenv={},
+        )  # fmt: skip
+        with pytest.raises(LLMUnavailable, match="It stays with old"):
+            said(desk, "model", "openai/test-model")
+    assert assistant.llm is old and desk.settings.llm_model == "old"
+
+
+def test_off_means_quoting(desk, assistant):
+    assistant.load_text(TIDES, "tides.md")
+    assistant.use_model(ScriptedLLM(default="never asked"))
+    assert "quote your documents" in said(desk, "model", "OFF")
+    assert assistant.ask("What causes the tide?").mode == "extractive"
+
+
+def test_what_is_set_is_told_in_json_with_secrets_masked(desk):
+    desk.settings = Settings.load(
+        {"home": desk.settings.home}, environ={"LLM_API_KEY": "sk-0123456789abcdef"}, dotenv={}
+    )
+    desk.screen.json_only = True
+    shown = said(desk, "settings")
+    rows = {row["name"]: (row["value"], row["source"]) for row in json.loads(shown)["settings"]}
+    assert rows["LLM_API_KEY"] == ("…cdef", "environment") and "0123456789" not in shown
+
+
+def test_a_session_is_remembered_for_as_long_as_the_home(assistant, clock):
+    ids = ask_in_three_sessions(assistant, clock)
+    clock.move(hours=24 * 400)
+    assert assistant.sessions()[0].session_id == ids[-1]
+    assert clock() - assistant.sessions()[0].last_at > timedelta(days=400)
