@@ -213,10 +213,61 @@ def renew_statements(db: sqlite3.Connection) -> None:
     )
 
 
+def _cards_and_grades(db: sqlite3.Connection) -> None:
+    """Cards outlive their document, so document_id refers to nothing; grades go with their card."""
+    for statement in _SCHEMA_3.split(";\n"):
+        db.execute(statement)
+
+
+_SCHEMA_3 = """
+CREATE TABLE cards (
+    n INTEGER PRIMARY KEY AUTOINCREMENT,
+    card_id TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    question TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    options TEXT NOT NULL DEFAULT '[]',
+    accepted TEXT NOT NULL DEFAULT '[]',
+    quote TEXT NOT NULL,
+    document_id TEXT NOT NULL,
+    document TEXT NOT NULL,
+    page INTEGER,
+    page_label TEXT,
+    heading_path TEXT NOT NULL,
+    note_id TEXT NOT NULL,
+    source TEXT NOT NULL,
+    point TEXT NOT NULL UNIQUE,
+    status TEXT NOT NULL DEFAULT 'active',
+    created_at TEXT NOT NULL,
+    edited_at TEXT NOT NULL,
+    state INTEGER NOT NULL,
+    step INTEGER,
+    stability REAL,
+    difficulty REAL,
+    due TEXT NOT NULL,
+    last_review TEXT
+);
+CREATE INDEX cards_by_document ON cards (document_id);
+CREATE TABLE reviews (
+    review_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    card_id TEXT NOT NULL REFERENCES cards (card_id) ON DELETE CASCADE,
+    at TEXT NOT NULL,
+    day TEXT NOT NULL,
+    given TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    rating INTEGER NOT NULL CHECK (rating BETWEEN 1 AND 4),
+    seconds REAL NOT NULL,
+    before TEXT NOT NULL
+);
+CREATE INDEX reviews_by_card ON reviews (card_id)
+"""
+
+
 Migration = tuple[str, Callable[[sqlite3.Connection], None]]
 MIGRATIONS: tuple[Migration, ...] = (
     ("first_schema", _first_schema),
     ("truth_over_time", _truth_over_time),
+    ("cards_and_grades", _cards_and_grades),
 )
 
 

@@ -1,6 +1,7 @@
 """Real deletion: where a text leaves traces in a home, and how all of them go.
 
     the memory, what was made of it, its copies on the desk      rows, words, vectors and entities are deleted
+    cards made of it, or that say it                             deleted with their grades
     the turns in which it was told, used or repeated             blacked out
     the log, the lines typed at the prompt                       blacked out, taken out
     backups and exports in the home, free pages, word index,
@@ -15,6 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from infrastructure.cards import CardTable
 from infrastructure.copies import forget_lines
 from infrastructure.lineage import lineage
 from infrastructure.storage import ERASING, Storage
@@ -41,6 +43,7 @@ class Eraser:
     def __init__(self, storage: Storage, desk: Any, stores: Sequence[Any]) -> None:
         self.storage, self.desk, self.stores = storage, desk, stores
         self.transcript = Transcript(storage)
+        self.cards = CardTable(storage)
 
     def memory(self, memory_id: str) -> PurgeReport:
         """A memory and whatever was made of it. An unknown id gives an empty report."""
@@ -57,13 +60,14 @@ class Eraser:
         return self._erase(written, turn)
 
     def document(self, document_id: str) -> int:
-        """What answers have quoted from a document; its pages and chunks are the library's to remove. Returns in how many turns
-        something was blacked out. The learner's questions stay. `finish` must follow."""
+        """What answers and cards have quoted from a document; its pages and chunks are the library's to remove. Returns in how
+        many turns something was blacked out. The learner's questions stay. `finish` must follow."""
         with self.storage.transaction():
             self.storage.database.set_meta(ERASING, "1")
             turns = [turn for turn in self.transcript.all_turns() if _stands_on(turn, document_id)]
             quoted = {text for turn in turns for text in _quotations(turn, document_id)}
             cleared = {turn.turn_id: _without_document(turn, document_id) for turn in turns}
+            self.cards.remove_of(document_id=document_id)
             for session_id in {turn.session_id for turn in turns}:
                 self.desk.clear(session_id)
             return self._clear_turns(cleared, _long_enough(quoted))
@@ -90,6 +94,9 @@ class Eraser:
             report.turns = self._clear_turns(cleared, texts)
             if turn is not None:
                 self.transcript.remove(turn.turn_id)
+            self.cards.remove_of(note_ids=report.memory_ids)
+            for text in texts:
+                self.cards.redact(text)
             self._clear_rows("memories", "id", "metadata", texts)
             self._clear_rows("log", "n", "details", texts)
             self.storage.log("purged", memory_ids=report.memory_ids)

