@@ -25,10 +25,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from infrastructure.calibration import RELEVANT
 from infrastructure.database import utc_now
 from infrastructure.dates import dated
 from infrastructure.desk import Desk
 from infrastructure.entities import entities_and_relations
+from infrastructure.fusion import Candidate
 from infrastructure.graph import Entity, EntityGraph
 from infrastructure.importance import WEIGHTY, is_small_talk
 from infrastructure.language import tr
@@ -36,7 +38,7 @@ from infrastructure.lesson import StoppedClock, heading, run_lesson, table, try_
 from infrastructure.memory_rows import from_columns, to_columns
 from infrastructure.memory_table import SOURCES, STATUSES, Filter, only_metadata, require_scoring
 from infrastructure.patterns import Pattern, find_patterns
-from infrastructure.ranking import RELEVANT, Candidate, hybrid_search
+from infrastructure.ranking import hybrid_search
 from infrastructure.reconcile import ReconcilingTable, Written
 from infrastructure.slots import slot_key
 from infrastructure.sparse import keywords, tfidf

@@ -8,7 +8,7 @@ instead of replacing the question, and why "nothing relevant" has to be a possib
               └─ HyDE: a made-up answer ┘  → one pool, a chunk counted once → weighted fusion → relevance → passages
 
 This layer knows nothing of memory: plain RAG, Memory RAG, the assistant and the benchmark all call the same `search`.
-Not done here: answering (script 12). The legs and their fusion stand in infrastructure/ranking.py, which script 09 uses too.
+Not done here: answering (script 12). The legs stand in infrastructure/ranking.py, their fusion in fusion.py; script 09 uses both.
 Article: §4.1 EmbeddingWithFallback; §4.2 search with MQE, HyDE and the candidate pool; §4.3 its place among the layers.
 
     python 11_unified_retrieval.py [--lang en|zh]
@@ -23,11 +23,13 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from infrastructure.calibration import RELEVANT
 from infrastructure.entities import extract_entities
 from infrastructure.errors import EmbedderUnavailable, LLMUnavailable
+from infrastructure.fusion import Candidate
 from infrastructure.language import language, language_of, tr
 from infrastructure.library import Library, NewChunk, Passage, StoredPage
-from infrastructure.ranking import RELEVANT, Candidate, hybrid_search, judge
+from infrastructure.ranking import hybrid_search, judge
 from infrastructure.shelves import inverse_frequency
 from infrastructure.storage import Storage
 from infrastructure.text import estimate_tokens_mixed, tokens

@@ -34,13 +34,13 @@ from infrastructure.answers import (
     points_of,
     quoted,
 )
+from infrastructure.calibration import RELEVANT
 from infrastructure.dates import past_period
 from infrastructure.errors import LLMUnavailable
 from infrastructure.gate import unfit
 from infrastructure.importance import is_small_talk
 from infrastructure.language import tr, tr_like
 from infrastructure.quoting import Quoter, by_quotation
-from infrastructure.ranking import RELEVANT
 from infrastructure.slots import slot_key
 from infrastructure.storage import Storage
 from infrastructure.text import estimate_tokens_mixed, repair, tokens

@@ -30,8 +30,8 @@ from typing import Any
 PROJECT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(PROJECT))
 
+from infrastructure.calibration import RELEVANT  # noqa: E402
 from infrastructure.errors import EmbedderUnavailable  # noqa: E402
-from infrastructure.ranking import RELEVANT  # noqa: E402
 from infrastructure.storage import Storage  # noqa: E402
 
 m09 = import_module("09_memory_system")

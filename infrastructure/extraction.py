@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from infrastructure.language import language_of
-from infrastructure.ranking import coverage
+from infrastructure.sparse import coverage
 from infrastructure.text import content_tokens, fold, sentences, tokens
 
 EMBEDDED_SENTENCES = 6

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from infrastructure.ranking import coverage, inverse_frequency
+from infrastructure.shelves import inverse_frequency
 from infrastructure.text import content_tokens, tokens
 
 
@@ -21,3 +21,13 @@ def keywords(query: str, texts: Sequence[str]) -> list[float]:
     terms = content_tokens(query) or tokens(query)
     weights = {term: inverse_frequency(len(texts), sum(term in words for words in indexed)) for term in terms}
     return [coverage(weights, words) for words in indexed]
+
+
+def coverage(weights: dict[str, float], words: set[str]) -> float:
+    """Share in [0, 1] of the question's words that a text has, each weighted by its rarity. No words: 0.
+
+    >>> coverage({"bm25": 3.0, "use": 1.0}, {"bm25", "index"})
+    0.75
+    """
+    total = sum(weights.values())
+    return sum(weight for term, weight in weights.items() if term in words) / total if total else 0.0

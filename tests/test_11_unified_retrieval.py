@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from support import HashEmbedder, ScriptedLLM
 
+from infrastructure.calibration import RELEVANT
 from infrastructure.console import Screen
 from infrastructure.errors import EmbedderUnavailable, LLMUnavailable
+from infrastructure.fusion import Candidate
 from infrastructure.language import set_language
 from infrastructure.lesson import StoppedClock
 from infrastructure.library import NewChunk, StoredPage
-from infrastructure.ranking import RELEVANT, Candidate
 from infrastructure.settings import Settings
 from infrastructure.storage import Storage
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from support import HashEmbedder, ScriptedLLM
 
+from infrastructure.fusion import rescale, zscores
 from infrastructure.lesson import StoppedClock
-from infrastructure.ranking import rescale, zscores
 from infrastructure.settings import Settings
 from infrastructure.storage import Storage
 

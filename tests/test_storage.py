@@ -101,18 +101,18 @@ def test_positions_count_within_each_scope(storage):
     ]  # fmt: skip
 
 
-def test_neighbours_are_found_by_place_and_missing_places_are_absent(storage):
-    first, second = add(storage, "one", "two")
-    assert storage.neighbours("chunk", [("book", 0), ("book", 1), ("book", 2), ("film", 0)]) == {
-        ("book", 0): first,
-        ("book", 1): second,
-    }
+def test_places_around_a_text_keep_to_its_scope_and_skip_what_is_not_there(storage):
+    first, second, third = add(storage, "one", "two", "three")
+    (film,) = storage.add_texts("chunk", [Text("film", "film", "one")])
+    assert storage.places_around("chunk", [first], 1) == {first: ("book", 0), second: ("book", 1)}
+    assert storage.places_around("chunk", [second, film], 0) == {second: ("book", 1), film: ("film", 0)}
+    assert storage.places_around("chunk", [first, third, 999], 2).keys() == {first, second, third}
+    assert storage.places_around("episodic", [first], 2) == {}
 
 
-def test_any_number_of_neighbours_can_be_asked_for(storage):
+def test_any_number_of_places_can_be_asked_for(storage):
     ids = add(storage, *map(str, range(1200)))
-    places = [("book", n) for n in range(1200)]
-    assert storage.neighbours("chunk", places) == dict(zip(places, ids, strict=True))
+    assert storage.places_around("chunk", ids, 2) == {i: ("book", n) for n, i in enumerate(ids)}
 
 
 def test_a_key_that_is_taken_adds_nothing_at_all(storage):
