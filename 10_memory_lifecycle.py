@@ -246,6 +246,10 @@ def least_trusted(items: Iterable[m09.MemoryItem]) -> str:
 # ---- §3.4 Forgetting controls attention (遗忘是控制注意力，不是删数据) ----
 
 
+UNIMPORTANT = 0.2
+STALE_DAYS = 30
+
+
 class Split(NamedTuple):
     """What a forget function decides, each list in the order it came in. It changes nothing by itself."""
 
@@ -253,12 +257,12 @@ class Split(NamedTuple):
     forgotten: list[m09.MemoryItem]
 
 
-def forget_by_importance(items: Iterable[m09.MemoryItem], threshold: float = 0.2) -> Split:
+def forget_by_importance(items: Iterable[m09.MemoryItem], threshold: float = UNIMPORTANT) -> Split:
     """Forget what is less important than the threshold: small talk, passing remarks. Pinned items are kept."""
     return _split(items, lambda item: item.importance >= threshold)
 
 
-def forget_by_time(items: Iterable[m09.MemoryItem], max_age_days: float = 30, *, now: Clock = utc_now) -> Split:
+def forget_by_time(items: Iterable[m09.MemoryItem], max_age_days: float = STALE_DAYS, *, now: Clock = utc_now) -> Split:
     """Forget what was neither written nor used for longer than that: finished tasks. Pinned items are kept."""
     oldest = now() - timedelta(days=max_age_days)
     return _split(items, lambda item: last_touched(item) >= oldest)
@@ -369,11 +373,11 @@ class MemoryLifecycleManager:
         forgotten = [Forgotten(i.memory_id, i.memory_type, i.content, strategy) for i in chosen]
         return LifecycleReport(forgotten=forgotten, dry_run=dry_run)
 
-    def _by_importance(self, threshold: float = 0.2) -> list[m09.MemoryItem]:
+    def _by_importance(self, threshold: float = UNIMPORTANT) -> list[m09.MemoryItem]:
         found = [s.list(source="model", max_importance=threshold, limit=-1) for s in (self.episodic, self.semantic)]
         return forget_by_importance((item for items in found for item in items), threshold).forgotten
 
-    def _by_time(self, max_age_days: float = 30) -> list[m09.MemoryItem]:
+    def _by_time(self, max_age_days: float = STALE_DAYS) -> list[m09.MemoryItem]:
         oldest = self._now() - timedelta(days=max_age_days)
         found = self.episodic.list(source="model", untouched_since=oldest, limit=-1)
         return forget_by_time(found, max_age_days, now=self._now).forgotten
@@ -385,6 +389,14 @@ class MemoryLifecycleManager:
     def may_forget(item: m09.MemoryItem) -> bool:
         """Whether policy may put this away without being asked."""
         return item.source == "model" and not item.pinned and not item.metadata.get("restored")
+
+    def forgets_at(self, item: m09.MemoryItem) -> datetime | None:
+        """From when on policy puts this away if nobody uses it before; None: never."""
+        if not self.may_forget(item):
+            return None
+        if item.importance < UNIMPORTANT:
+            return item.timestamp
+        return last_touched(item) + timedelta(days=STALE_DAYS) if item.memory_type == "episodic" else None
 
     # ---- what a learner does to one memory; each is False for an unknown id ----
 

@@ -361,7 +361,8 @@ class MemoryRAG:
                 if on_text is not None:
                     on_text(piece)
         except KeyboardInterrupt:  # the learner has read enough: what was said stays in the transcript, nowhere else
-            answer.answer, answer.mode, answer.trace["noted"] = "".join(pieces), "llm", True
+            answer.answer, answer.mode = "".join(pieces), "llm"
+            answer.trace |= {"noted": True, "partial": True}
             self._write_down(answer)
             raise
         text, checks = check_citations("".join(pieces).strip(), [source.text for source in sources])
@@ -445,8 +446,10 @@ class MemoryRAG:
         """The transcript is no memory: it is never searched, and it keeps what /why and resume need."""
         answer.trace |= {
             "sources": [asdict(citation) for citation in answer.citations],
+            "nearest": [asdict(citation) for citation in answer.nearest],
             "memories": [asdict(memory) for memory in answer.memories],
             "written": [receipt.memory_id for receipt in answer.receipts if receipt.memory_id],
+            "receipts": [as_traced(receipt) for receipt in answer.receipts],
             "enriched_query": answer.enriched_query,
             "note": "" if "llm_failure" in answer.trace else answer.note,  # a provider's words are nobody's memory
         }
@@ -631,6 +634,12 @@ class MemoryRAG:
             "embedder": self.storage.recorded_embedder,
             "llm": None if self.llm is None else self.llm.name,
         }
+
+
+def as_traced(receipt: Receipt) -> dict[str, Any]:
+    """Why something was refused is told for good; what a new value took the place of stays with the memories."""
+    reason = receipt.reason if receipt.action == "refused" else ""
+    return {**asdict(receipt), "reason": reason}
 
 
 def one_a_page(results: "Sequence[m11.Result]") -> "list[m11.Result]":

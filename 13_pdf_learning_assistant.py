@@ -30,6 +30,7 @@ from infrastructure.errors import HomeError, UsageError
 from infrastructure.language import tr
 from infrastructure.lineage import forget_sources
 from infrastructure.text import content_tokens, repair, tokens
+from study.memory_book import MemoryBook
 
 if TYPE_CHECKING:
     import memory_enhanced_rag as m12
@@ -167,6 +168,7 @@ class PDFLearningAssistant:
         self._rag = m12.MemoryRAG(storage, llm=llm, session_id=session_id or m12.Transcript.new_id())
         self.library = self._rag.library
         self.transcript = self._rag.transcript
+        self.memories = MemoryBook(self._rag.lifecycle)
 
     # ---- §6 documents ----
 

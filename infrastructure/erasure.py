@@ -24,6 +24,10 @@ from infrastructure.text import fold, repair
 from infrastructure.transcript import BAR, Transcript, Turn, blacked_out, in_json
 
 SHORTEST = 4  # characters: blacking out "RAG" everywhere would delete what was not asked for
+QUOTED_IN = (
+    "sources",
+    "nearest",
+)  # what a trace holds in a document's own words: cited, or offered when nothing was found
 MADE_ON_THE_WAY = ("points", "citations", "variants")  # what a trace holds in the words of a document or a model
 
 
@@ -203,7 +207,8 @@ def _stands_on(turn: Turn, document_id: str) -> bool:
 
 
 def _sources(turn: Turn, document_id: str) -> list[dict[str, Any]]:
-    return [source for source in turn.trace.get("sources", []) if source["document_id"] == document_id]
+    quoted = (source for name in QUOTED_IN for source in turn.trace.get(name, []))
+    return [source for source in quoted if source["document_id"] == document_id]
 
 
 def _quotations(turn: Turn, document_id: str) -> Iterator[str]:
@@ -215,8 +220,9 @@ def _quotations(turn: Turn, document_id: str) -> Iterator[str]:
 def _without_document(turn: Turn, document_id: str) -> Turn:
     quoted = _sources(turn, document_id)
     trace = _without(turn.trace, MADE_ON_THE_WAY)
-    trace["sources"] = [source for source in trace.get("sources", []) if source not in quoted]
-    return replace(turn, answer=BAR if quoted or turn.mode == "llm" else turn.answer, trace=trace)
+    trace |= {name: [s for s in trace.get(name, []) if s not in quoted] for name in QUOTED_IN}
+    said = any(source in turn.trace.get("sources", []) for source in quoted)
+    return replace(turn, answer=BAR if said or turn.mode == "llm" else turn.answer, trace=trace)
 
 
 def _as_stored(value: Any) -> str:

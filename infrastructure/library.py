@@ -204,6 +204,11 @@ class Library:
             row["page"], row["label"], row["heading_path"], row["raw"], row["clean"], json.loads(row["offsets"])
         )
 
+    def labels(self, document_id: str) -> list[tuple[int, str | None]]:
+        """(page, printed label) of every page, in order; a label is None where none is given."""
+        rows = self._db.rows("SELECT page, label FROM pages WHERE document_id = ? ORDER BY page", (document_id,))
+        return [(row["page"], row["label"]) for row in rows]
+
     def page_starts(self, document_id: str) -> list[tuple[int, int]]:
         """(page, offset of its first character in the document's clean text), in order."""
         starts, offset = [], 0

@@ -144,18 +144,28 @@ class MemoryTable:
     def has_memory(self, memory_id: str) -> bool:
         return self.get(memory_id) is not None
 
-    def list(self, *, limit: int = 100, offset: int = 0, **chosen: Any) -> list[Any]:
-        """Memories by when they happened, oldest first; limit −1 means all.
+    def list(self, *, limit: int = 100, offset: int = 0, newest_first: bool = False, **chosen: Any) -> list[Any]:
+        """Memories by when they happened, oldest first unless `newest_first`; limit −1 means all.
 
         `chosen` as in `Filter`: session_id, since, until, min_importance, …, status (default "active").
         """
         where, args = Filter(**chosen).where(self.memory_type)
-        sql = f"{_SELECT} WHERE {where} ORDER BY m.occurred_at, t.id LIMIT ? OFFSET ?"
+        order = "m.occurred_at DESC, t.id DESC" if newest_first else "m.occurred_at, t.id"
+        sql = f"{_SELECT} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?"
         return [self.item_type.from_row(row) for row in self._db.rows(sql, (*args, limit, offset))]
+
+    def ids_beginning(self, prefix: str, limit: int = 10) -> list[str]:
+        """memory_ids that begin so, whatever their status, in order."""
+        sql = f"SELECT t.key {_FROM} WHERE m.memory_type = ? AND t.key >= ? AND substr(t.key, 1, ?) = ? ORDER BY t.key LIMIT ?"
+        return [row["key"] for row in self._db.rows(sql, (self.memory_type, prefix, len(prefix), prefix, limit))]
 
     def size(self, session_id: str | None = None) -> int:
         """How many active memories, of one session or of all."""
-        where, args = Filter(session_id).where(self.memory_type)
+        return self.count(session_id=session_id)
+
+    def count(self, **chosen: Any) -> int:
+        """How many memories `list` would give without a limit."""
+        where, args = Filter(**chosen).where(self.memory_type)
         return self._db.value(f"SELECT count(*) {_FROM} WHERE {where}", args)
 
     def get_stats(self) -> dict[str, Any]:

@@ -1,10 +1,13 @@
 """What a command is: a function, how it is typed, and what its arguments are. The table of them is in `commands`."""
 
+import argparse
 from argparse import Namespace
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from infrastructure.language import tr
+from infrastructure.text import fold
 from study.desk import Desk
 
 Pair = tuple[str, str]  # the same in English and Chinese
@@ -55,3 +58,35 @@ def _usage(argument: Argument) -> str:
         shown = f"{metavar}{many}"
         return f"[{shown}]" if argument.options.get("nargs") in ("*", "?") else shown
     return f"[{' '.join(filter(None, [argument.name, metavar]))}]"
+
+
+# ---- Values ----
+
+
+def number(most: int) -> Callable[[str], int]:
+    """An argparse type: a number from 1 to `most`, full-width digits too."""
+
+    def parse(text: str) -> int:
+        folded = fold(text)
+        if not folded.isdecimal() or not 1 <= int(folded) <= most:
+            raise argparse.ArgumentTypeError(
+                tr(f"a number from 1 to {most}, not {text!r}", f"应为 1 到 {most} 的整数，不能是 {text!r}")
+            )
+        return int(folded)
+
+    return parse
+
+
+def one_of(*choices: str) -> Callable[[str], str]:
+    """An argparse type: one of these words, in any width and case."""
+
+    def choose(text: str) -> str:
+        word = fold(text)
+        if word not in choices:
+            listed = ", ".join(choices)
+            raise argparse.ArgumentTypeError(
+                tr(f"one of {listed}, not {text!r}", f"应为 {listed} 之一，不能是 {text!r}")
+            )
+        return word
+
+    return choose

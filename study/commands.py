@@ -13,8 +13,9 @@ from typing import Any
 from infrastructure.errors import DocumentError, StudyError, UsageError
 from infrastructure.language import tr
 from infrastructure.text import fold, repair
-from study.command import Argument, Command
+from study.command import Argument, Command, number
 from study.desk import Desk, sample_path
+from study.memories import MEMORY_ARGUMENTS, memory
 from study.paths import expand, text_of
 from study.sitting import help_, language, language_code, leave, model, session, settings
 from study.upkeep import backup, doctor, restore
@@ -161,15 +162,6 @@ def lesson(desk: Desk, args: Namespace) -> int:
 # ---- Values ----
 
 
-def _top_k(text: str) -> int:
-    folded = fold(text)
-    if not folded.isdecimal() or not 1 <= int(folded) <= MOST_SOURCES:
-        raise argparse.ArgumentTypeError(
-            tr(f"a number from 1 to {MOST_SOURCES}, not {text!r}", f"应为 1 到 {MOST_SOURCES} 的整数，不能是 {text!r}")
-        )
-    return int(folded)
-
-
 # ---- The table ----
 
 MOST_SOURCES = 50  # --top-k at most
@@ -191,7 +183,7 @@ COMMANDS = (
             Argument("question", ("in any words, any language", "用自己的话提问，语言不限"),
                      {"nargs": "+", "metavar": "QUESTION"}),
             Argument("--top-k", ("passages to answer from (5)", "依据多少个段落（默认 5）"),
-                     {"type": _top_k, "default": 5, "metavar": "N"}),
+                     {"type": number(MOST_SOURCES), "default": 5, "metavar": "N"}),
             Argument("--mqe", ("search with several wordings (on)", "换几种说法一起检索（默认开）"),
                      {**_SWITCH, "default": True}),
             Argument("--hyde", ("search with a supposed answer (off)", "用假想答案检索（默认关）"),
@@ -248,6 +240,11 @@ COMMANDS = (
         "doctor",
     ),
     Command("lesson", ("The guided lesson, in a temporary folder", "引导课程，在临时文件夹中进行"), lesson, opens_home=False),
+    Command(
+        "memory", ("What is remembered: look, correct, forget", "记忆：查看、更正、遗忘"), memory,
+        MEMORY_ARGUMENTS,
+        "memory list", aliases=("memories", "mem"),
+    ),
     Command(
         "session", ("List your sessions, or go on with one", "列出会话，或切换会话"), session,
         (Argument("which", ("its number in the list, its id, or new", "列表中的序号、ID，或 new"),

@@ -16,7 +16,7 @@ from infrastructure.console import Screen
 from infrastructure.errors import DocumentError, PasswordNeeded, StudyError
 from infrastructure.language import tr
 from infrastructure.settings import PROJECT, Settings
-from infrastructure.text import repair
+from infrastructure.text import fold, repair
 from study.flow import Flow
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ class Desk:
     settings: Settings | None = None
     assistant: Any = None
     ask_password: Callable[[str], str] = field(default=getpass.getpass)
+    ask_line: Callable[[str], str] = field(default=input)
 
     # ---- Showing ----
 
@@ -94,6 +95,19 @@ class Desk:
     @property
     def at_terminal(self) -> bool:
         return self.stdin is not None and self.stdin.isatty()
+
+    @property
+    def can_be_asked(self) -> bool:
+        """Is somebody there who can answer a question before something is done?"""
+        return self.interactive and self.at_terminal and self.on_terminal and not self.screen.json_only
+
+    def confirm(self, question: str) -> bool:
+        """True only for a yes; no answer is no."""
+        try:
+            said = fold(self.ask_line(question)).strip()
+        except EOFError:
+            return False
+        return said in ("y", "yes", "是", "好", "确认")
 
     def typed(self, command: str) -> str:
         """A command as the learner would type it here."""

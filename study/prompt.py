@@ -49,6 +49,9 @@ class LineEditor:
             [("bold", PROMPT)], rprompt=self._indexing, refresh_interval=REFRESH_SECONDS if busy else 0
         )
 
+    def ask(self, question: str) -> str:
+        return PromptSession(color_depth=self._session.color_depth).prompt(question)
+
     @contextmanager
     def busy(self) -> Iterator[None]:
         """What is typed meanwhile is not echoed into the answer; it shows at the next prompt. Ctrl-C still interrupts."""

@@ -27,6 +27,9 @@ class Reader(Protocol):
 
     def read(self) -> str: ...
 
+    def ask(self, question: str) -> str:
+        """The answer to a question of ours, which is no line of the session."""
+
     def busy(self) -> AbstractContextManager[None]:
         """Around whatever a line started."""
 
@@ -40,6 +43,7 @@ class Session:
     def __init__(self, desk: Desk, reader: Reader | None = None) -> None:
         self.desk = desk
         self.reader = reader or open_reader(desk)
+        desk.ask_line = self.reader.ask
         if self.reader.is_terminal:
             desk.in_background = True
             desk.assistant.warm_up()
@@ -225,8 +229,11 @@ class PlainReader:
         self.is_terminal = prompt_to is not None
 
     def read(self) -> str:
+        return self.ask(PROMPT)
+
+    def ask(self, question: str) -> str:
         if self._prompt_to is not None:
-            self._prompt_to.write(PROMPT)
+            self._prompt_to.write(question)
             self._prompt_to.flush()
         if self._stdin is None:
             raise EOFError

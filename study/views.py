@@ -211,7 +211,7 @@ def load_report(report: Any) -> Group:
         "replaced": tr("changed since last time, replaced", "内容有变化，已替换旧版本"),
     }.get(report.action, report.action)
     size = tr(
-        f"{_count(report.pages, 'page')}, {_count(report.chunks, 'passage')}",
+        f"{count_of(report.pages, 'page')}, {count_of(report.chunks, 'passage')}",
         f"{report.pages} 页，{report.chunks} 个段落",
     )
     told = line((report.name, "bold"), tr(": ", "："), word, (tr(" · ", " · ") + size, "dim"))
@@ -252,7 +252,7 @@ def documents(infos: Sequence[Any]) -> RenderableType:
 
 def removed(info: Any, *, purged: bool = False) -> Text:
     told = tr(
-        f"Removed {info.name} ({_count(info.pages, 'page')}). Your own notes stay.",
+        f"Removed {info.name} ({count_of(info.pages, 'page')}). Your own notes stay.",
         f"已移除 {info.name}（{info.pages} 页）。你自己的笔记会保留。",
     )
     left = tr(
@@ -270,12 +270,12 @@ def columns(*headers: tuple[str, dict[str, Any]]) -> Table:
     return table
 
 
-def _count(number: int, noun: str) -> str:
+def count_of(number: int, noun: str, plural: str = "") -> str:
     """
-    >>> _count(1, "page"), _count(2, "page")
-    ('1 page', '2 pages')
+    >>> count_of(1, "page"), count_of(2, "page"), count_of(0, "memory", "memories")
+    ('1 page', '2 pages', '0 memories')
     """
-    return f"{number} {noun}" + ("s" if number != 1 else "")
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 # ---- Notes, review, numbers ----
@@ -303,13 +303,14 @@ def review(review: Any) -> Group:
         (tr("You know", "已知"), map(_remembered, review.known)),
         (tr("In your documents", "资料中"), map(_section, review.sections)),
     ):
-        parts += _titled(title, list(entries))
+        parts += titled(title, list(entries))
     if review.next_step:
         parts.append(line((tr("Next: ", "下一步："), "bold"), review.next_step))
     return Group(*parts)
 
 
-def _titled(title: str, entries: Iterable[Item]) -> list[RenderableType]:
+def titled(title: str, entries: Iterable[Item]) -> list[RenderableType]:
+    """A title, what stands under it, and a blank line; [] when there is nothing."""
     entries = list(entries)
     return [line((title, "bold")), *entries, ""] if entries else []
 
@@ -348,14 +349,14 @@ def _stat_rows(numbers: Mapping[str, Any]) -> list[tuple[str, str]]:
         numbers.get(name, 0) for name in ("documents", "chunks", "questions", "answered", "sessions")
     )
     asked = tr(
-        f"{questions} in {_count(sessions, 'session')}, {answered} answered from what you have",
+        f"{questions} in {count_of(sessions, 'session')}, {answered} answered from what you have",
         f"{questions} 次，{sessions} 个会话，其中 {answered} 次有据可答",
     )
     quoting = tr("quoted from your documents (no language model set)", "引用资料原文（未设置语言模型）")
     return [
         (
             tr("Documents", "资料"),
-            tr(f"{documents} ({_count(chunks, 'passage')})", f"{documents} 份（{chunks} 个段落）"),
+            tr(f"{documents} ({count_of(chunks, 'passage')})", f"{documents} 份（{chunks} 个段落）"),
         ),
         (tr("Questions", "提问"), asked),
         (tr("Notes", "笔记"), str(numbers.get("notes", 0))),
@@ -420,7 +421,7 @@ def first_run(sample_command: str, *, has_model: bool, home: str) -> Group:
 def welcome_back(numbers: Mapping[str, Any], going_on: str) -> Group:
     """For someone who has documents. `going_on`: the first question of the session that is continued, "" for a new one."""
     told = tr(
-        f"{_count(numbers['documents'], 'document')}, {_count(numbers['questions'], 'question')} so far.",
+        f"{count_of(numbers['documents'], 'document')}, {count_of(numbers['questions'], 'question')} so far.",
         f"资料 {numbers['documents']} 份，已提问 {numbers['questions']} 次。",
     )
     parts = [line(told)]

@@ -26,6 +26,7 @@ from infrastructure.text import tokens
 from infrastructure.transcript import Transcript
 from study import commandline
 from study.commands import COMMANDS
+from study.memory_book import MemoryBook
 
 m09 = import_module("09_memory_system")
 m10 = import_module("10_memory_lifecycle")
@@ -57,7 +58,15 @@ class Home:
         """Everything with public methods that stands on this home, by the name of its class."""
         rag = self.assistant._rag
         parts = [self.assistant, rag, rag.working, rag.episodic, rag.semantic, rag.semantic.graph, rag.retriever]
-        parts += [rag.lifecycle, rag.lifecycle.eraser, rag.transcript, rag.library, rag.storage, rag.storage.database]
+        parts += [
+            self.assistant.memories,
+            rag.lifecycle,
+            rag.lifecycle.eraser,
+            rag.transcript,
+            rag.library,
+            rag.storage,
+            rag.storage.database,
+        ]
         return {type(part).__name__: part for part in parts}
 
 
@@ -97,7 +106,15 @@ def arguments(home: Home, class_name: str) -> dict[str, Any]:
         "shelf": "semantic",
     }
     which = {"memory_id": own_id, "memory_ids": [home.memory_id, home.event_id, home.desk_id], "key": own_id}
-    words = {"query": QUERY, "terms": tokens(QUERY), "prefix": MARKER[:4], "name": MARKER, "fingerprints": ["x"]}
+    which["beginning"] = home.memory_id[:8]
+    words = {
+        "query": QUERY,
+        "terms": tokens(QUERY),
+        "prefix": MARKER[:4],
+        "beginning": home.memory_id[:8],
+        "name": MARKER,
+        "fingerprints": ["x"],
+    }
     much = {"limit": 50, "top_k": 20, "max_age": m13.SESSION_PAUSE, "strategy": "capacity", "chosen": m09.Filter()}
     files = {"path": Path("/nowhere.jsonl"), "doc_name": "new", "sql": "SELECT 1"}
     return place | rows | where | which | words | much | files
@@ -106,7 +123,14 @@ def arguments(home: Home, class_name: str) -> dict[str, Any]:
 CLASSES = {
     cls.__name__: cls
     for cls in (
-        *(m13.PDFLearningAssistant, m12.MemoryRAG, m11.UnifiedRetriever, m10.MemoryLifecycleManager, Eraser),
+        *(
+            m13.PDFLearningAssistant,
+            m12.MemoryRAG,
+            m11.UnifiedRetriever,
+            m10.MemoryLifecycleManager,
+            Eraser,
+            MemoryBook,
+        ),
         *(
             m09.WorkingMemory,
             m09.EpisodicMemory,
@@ -121,7 +145,7 @@ CLASSES = {
 }
 LEAVE_ALONE = {  # they end or change what the other calls stand on, and give nothing back
     *("close", "use_embedder", "switch_embedder", "start_worker", "warm_up", "start_background", "stop", "wake"),
-    *("rewriting", "transaction", "snapshot", "aquery", "insert"),
+    *("rewriting", "transaction", "snapshot", "aquery", "insert", "use_model"),
 }
 
 
@@ -175,6 +199,7 @@ def test_no_entry_point_shows_what_another_home_holds(homes, cls, name):
 SAYS_IT_AT_HOME = {
     "PDFLearningAssistant": ["documents", "find_document", "review", "ask", "sessions"],
     "MemoryRAG": ["query"],
+    "MemoryBook": ["page", "search", "find", "notes", "export"],
     "UnifiedRetriever": ["search"],
     "WorkingMemory": ["get", "items", "list", "get_recent", "get_important", "get_context_summary", "retrieve"],
     "EpisodicMemory": ["get", "list", "export", "timeline", "retrieve"],
@@ -202,7 +227,7 @@ def test_no_file_of_the_other_home_holds_it(homes):
 
 WORDS = {
     "load": ["no-such.pdf"], "ask": ["Which animal has fifty stripes?"], "note": ["an animal"], "review": ["animals 动物"],
-    "remove": ["no-such.md"], "restore": ["no-such.jsonl"],
+    "memory": ["list", "--status", "all"], "remove": ["no-such.md"], "restore": ["no-such.jsonl"],
 }  # fmt: skip
 
 
@@ -222,7 +247,7 @@ def test_no_command_shows_what_another_home_holds(tmp_path, command):
     run("theirs", "note", f"{MARKER} is my favourite animal 动物")
     for form in ([], ["--json"]):
         assert MARKER not in run("ours", command, *WORDS.get(command, []), *form)
-    if command in ("ask", "review"):
+    if command in ("ask", "review", "memory"):
         assert MARKER in run("theirs", command, *WORDS[command])
 
 
