@@ -140,7 +140,9 @@ _NOISY = (
 
 _OPENING = "（「『《〈【〔“‘(\\[{"
 _CLOSING = "，。！？；：、）」』》〉】〕”’…—·,.!?;:)\\]}%"
-_UNIT = re.compile(rf"[{_OPENING}]*(?:[^\s{_OPENING}{_CLOSING}]+)?[{_CLOSING}]*\s*")
+_CANNOT_BEGIN = frozenset(_CLOSING.replace("\\", ""))
+_INSIDE = r"[.,!?;:%](?=[A-Za-z0-9_])"  # 0.03, guide.pdf: no place to break
+_UNIT = re.compile(rf"[{_OPENING}]*(?:[^\s{_OPENING}{_CLOSING}]|{_INSIDE})*[{_CLOSING}]*\s*")
 
 
 def line_breaks(text: str, width: int) -> list[int]:
@@ -163,10 +165,20 @@ def line_breaks(text: str, width: int) -> list[int]:
             continue
         for offset, char in enumerate(unit, start):  # one long word: cut where the line is full
             if column and column + cell_len(char) > width:
-                breaks.append(offset)
-                column = 0
+                breaks.append(_before_closing(text, breaks[-1] if breaks else 0, offset, width))
+                column = cell_len(text[breaks[-1] : offset])
             column += cell_len(char)
     return breaks
+
+
+def _before_closing(text: str, line_start: int, offset: int, width: int) -> int:
+    """Where to cut a long word at `offset`: earlier if a comma would begin the next line, and if that line has room for it."""
+    from rich.cells import cell_len
+
+    at = offset
+    while text[at] in _CANNOT_BEGIN and at - 1 > line_start:
+        at -= 1
+    return at if text[at] not in _CANNOT_BEGIN and cell_len(text[at : offset + 1]) <= width else offset
 
 
 def _units(text: str) -> Iterator[tuple[int, str]]:

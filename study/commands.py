@@ -12,12 +12,14 @@ from typing import Any
 
 from infrastructure.errors import DocumentError, StudyError, UsageError
 from infrastructure.language import tr
-from infrastructure.text import fold, repair
+from infrastructure.text import repair
 from study.command import Argument, Command, number
 from study.desk import Desk, sample_path
+from study.lookup import chosen_document, notes, open_, outline, page
 from study.memories import MEMORY_ARGUMENTS, memory
 from study.paths import expand, text_of
 from study.sitting import help_, language, language_code, leave, model, session, settings
+from study.trace import why
 from study.upkeep import backup, doctor, restore
 
 # ---- What the commands do ----
@@ -133,12 +135,7 @@ def docs(desk: Desk, args: Namespace) -> int:
 
 
 def remove(desk: Desk, args: Namespace) -> int:
-    """By name, id, the beginning of either, or the number that `docs` shows."""
-    wanted = text_of(args.document)
-    infos = desk.assistant.documents()
-    number = int(fold(wanted)) if wanted.isdecimal() else 0
-    if 1 <= number <= len(infos) and wanted not in {info.name for info in infos}:
-        wanted = infos[number - 1].document_id
+    wanted = chosen_document(desk, text_of(args.document)).document_id
     options = {"purge": True} if args.purge else {}
     info = desk.assistant.remove_document(wanted, **options)
     desk.result({"removed": asdict(info), "purged": args.purge}, lambda: desk.views.removed(info, purged=args.purge))
@@ -240,6 +237,32 @@ COMMANDS = (
         "doctor",
     ),
     Command("lesson", ("The guided lesson, in a temporary folder", "引导课程，在临时文件夹中进行"), lesson, opens_home=False),
+    Command(
+        "page", ("Show a page, with what was quoted from it", "查看某一页，并标出引文"), page,
+        (
+            Argument("page", ("a PDF page, or the number printed on it; then the document", "PDF 页码或印刷页码，后面可写资料名"),
+                     {"nargs": "+", "metavar": "N"}),
+            Argument("--document", ("its name, id, or number in docs", "名称、编号，或 docs 中的序号"),
+                     {"metavar": "DOC"}, "document"),
+        ),
+        "page 5",
+    ),
+    Command(
+        "open", ("Show a source of the last answer on its page", "打开上一个回答的来源"), open_,
+        (Argument("number", ("the number in brackets", "方括号中的编号"), {"type": number(MOST_SOURCES), "metavar": "N"}),),
+        "open 1",
+    ),
+    Command("why", ("How the last answer came about", "上一个回答是怎么来的"), why),
+    Command(
+        "outline", ("Headings and their pages", "目录及页码"), outline,
+        (Argument("document", ("of this document only", "只看这份资料"), {"nargs": "*", "metavar": "DOC"}, "document"),),
+        "outline",
+    ),
+    Command(
+        "notes", ("Your notes, by concept", "按概念列出笔记"), notes,
+        (Argument("concept", ("of this concept only", "只看这个概念"), {"nargs": "*", "metavar": "CONCEPT"}, "concept"),),
+        "notes evaluation",
+    ),
     Command(
         "memory", ("What is remembered: look, correct, forget", "记忆：查看、更正、遗忘"), memory,
         MEMORY_ARGUMENTS,

@@ -36,7 +36,7 @@ Lesson = Callable[[Path], "Iterator[RenderableType]"]
 class Desk:
     """`interactive`: in the session, where commands begin with "/". `settings` and `assistant` come when they are known.
 
-    in_background: a worker makes the vectors. done: the learner wants to leave.
+    in_background: a worker makes the vectors. done: the learner wants to leave. reading: id of the document looked at last.
     """
 
     screen: Screen
@@ -46,6 +46,7 @@ class Desk:
     interactive: bool = False
     in_background: bool = False
     done: bool = False
+    reading: str = ""
     settings: Settings | None = None
     assistant: Any = None
     ask_password: Callable[[str], str] = field(default=getpass.getpass)
@@ -109,6 +110,11 @@ class Desk:
             return False
         return said in ("y", "yes", "是", "好", "确认")
 
+    @property
+    def slash(self) -> str:
+        """What a command begins with here."""
+        return "/" if self.interactive else ""
+
     def typed(self, command: str) -> str:
         """A command as the learner would type it here."""
         return f"/{command}" if self.interactive else f"{PROGRAM} {command}"
@@ -157,6 +163,7 @@ class Desk:
     def ask(self, question: str, **options: Any) -> "Answer":
         """Ask the assistant and show what it says, as it says it. Interrupted, what was said stays on the screen."""
         question = repair(question).strip()
+        self.reading = ""  # what the answer cites is looked at next
         with self._stream() as flow:
             answer = self.assistant.ask(question, on_text=flow and flow.feed, **options)
         if answer.note:

@@ -60,7 +60,7 @@ def _list(desk: Desk, args: Namespace) -> int:
     offset = (args.page - 1) * limit
     found = _book(desk).page(kinds=_kinds(args), limit=limit, offset=offset, **_chosen(desk, args))
     value = {"memories": [as_json(item) for item in found.items], "total": found.total, "page": args.page}
-    desk.result(value, lambda: _views().memories(found.items, found.total, offset, limit))
+    desk.result(value, lambda: _views().memories(found.items, found.total, offset, limit, slash=desk.slash))
     return 0
 
 
@@ -110,7 +110,7 @@ def _forget(desk: Desk, args: Namespace) -> int:
     item = _one(desk, args)
     done = item.status == "active" and (args.dry_run or _book(desk).forget(item))
     value = {"forgotten": [as_json(item)] if done else [], "dry_run": args.dry_run}
-    desk.result(value, lambda: _views().forgotten(item, done=done, dry_run=args.dry_run))
+    desk.result(value, lambda: _views().forgotten(item, done=done, dry_run=args.dry_run, slash=desk.slash))
     return 0
 
 

@@ -33,7 +33,7 @@ def _status(item: Any) -> str:
     return words.get(item.status, "")
 
 
-def memories(items: Sequence[Any], total: int, offset: int, limit: int) -> RenderableType:
+def memories(items: Sequence[Any], total: int, offset: int, limit: int, *, slash: str) -> RenderableType:
     """One page of the list, and how to see the next."""
     if not items:
         nothing = tr("No memories here.", "没有记忆。") if not total else tr(
@@ -58,8 +58,8 @@ def memories(items: Sequence[Any], total: int, offset: int, limit: int) -> Rende
         page = offset // limit + 2
         more = tr(f"; --page {page} goes on", f"；--page {page} 看下一页")
     counted = tr(
-        f"{shown} of {total}{more}. memory show ID tells all about one.",
-        f"第 {shown} 条，共 {total} 条{more}。memory show 编号 查看详情。",
+        f"{shown} of {total}{more}. {slash}memory show ID tells all about one.",
+        f"第 {shown} 条，共 {total} 条{more}。{slash}memory show 编号 查看详情。",
     )
     return Group(table, line((counted, "dim")))
 
@@ -171,7 +171,7 @@ def corrected(old: Any, new: Any) -> RenderableType:
     return Group(now, line((kept + quotation(old.content, LONGEST_NAMED) + f"  {short(old)}", "dim")))
 
 
-def forgotten(item: Any, *, done: bool, dry_run: bool) -> RenderableType:
+def forgotten(item: Any, *, done: bool, dry_run: bool, slash: str) -> RenderableType:
     named = quotation(item.content, LONGEST_NAMED)
     if not done:
         return line(tr(f"Put away already: {named}", f"早已收起：{named}"))
@@ -182,7 +182,7 @@ def forgotten(item: Any, *, done: bool, dry_run: bool) -> RenderableType:
     if dry_run:
         return line(tr(f"Would be archived: {named}", f"将归档：{named}"))
     told = tr(f"Archived: {named}", f"已归档：{named}")
-    back = tr(f"memory restore {short(item)} brings it back.", f"memory restore {short(item)} 可恢复。")
+    back = tr(f"{slash}memory restore {short(item)} brings it back.", f"{slash}memory restore {short(item)} 可恢复。")
     return Group(line(told), line((back, "dim")))
 
 
@@ -234,11 +234,13 @@ def exported(file: Path, count: int) -> RenderableType:
 # ---- Notes ----
 
 
-def notes(found: Sequence[Any], concept: str) -> RenderableType:
+def notes(found: Sequence[Any], concept: str, *, slash: str) -> RenderableType:
     """By concept, in the order in which the concepts first came up."""
     if not found:
         about = tr(f" under “{concept}”", f"，概念「{concept}」") if concept else ""
-        return line(tr(f"No notes{about} yet. /note TEXT keeps one.", f"还没有笔记{about}。用 /note 内容 记一条。"))
+        return line(
+            tr(f"No notes{about} yet. {slash}note TEXT keeps one.", f"还没有笔记{about}。用 {slash}note 内容 记一条。")
+        )
     groups: dict[str, list[Any]] = {}
     for note in found:
         groups.setdefault(str(note.metadata.get("concept") or "general"), []).append(note)

@@ -142,7 +142,7 @@ def place(page: int, page_label: str | None) -> str:
     return tr(f"p. {page}", f"第 {page} 页")
 
 
-def _where(document: str, page: int, page_label: str | None) -> list[Part]:
+def where(document: str, page: int, page_label: str | None) -> list[Part]:
     """Document and page; a text file has one endless page, which says nothing."""
     if document.lower().endswith(_WITHOUT_PAGES):
         return [document]
@@ -158,10 +158,10 @@ def source(citation: "Citation") -> Item:
 
 
 def _source(citation: "Citation", shown_answer: str) -> Item:
-    where = _where(citation.document, citation.page, citation.page_label)
+    told = where(citation.document, citation.page, citation.page_label)
     if citation.heading_path:
-        where.append((f" · {citation.heading_path}", "dim"))
-    paragraphs = [line(*where)]
+        told.append((f" · {citation.heading_path}", "dim"))
+    paragraphs = [line(*told)]
     if citation.quote.strip() and not _says(shown_answer, citation.quote):
         paragraphs.append(line((quotation(citation.quote, LONGEST_QUOTE), "italic")))
     return Item(line((f"[{citation.n}]", "cyan")), *paragraphs)
@@ -329,9 +329,9 @@ def _remembered(item: Any) -> Item:
 
 def _section(section: Any) -> Item:
     read = tr("read", "读过") if section.touched else tr("new ", "未读")
-    where = _where(section.document, section.page, getattr(section, "page_label", None))
+    told = where(section.document, section.page, getattr(section, "page_label", None))
     heading = f" · {section.heading_path}" if section.heading_path else ""
-    return Item(line((read, "dim" if section.touched else "green")), line(*where, (heading, "dim")))
+    return Item(line((read, "dim" if section.touched else "green")), line(*told, (heading, "dim")))
 
 
 def stats(numbers: Mapping[str, Any]) -> Table:

@@ -77,12 +77,16 @@ class FakeAssistant:
     def documents(self) -> list[DocumentInfo]:
         return self._documents
 
-    def remove_document(self, name: str) -> DocumentInfo:
+    def find_document(self, name: str) -> DocumentInfo:
         for info in self._documents:
             if name in (info.name, info.document_id):
-                self._documents.remove(info)
                 return info
         raise UsageError(f"No document {name!r}.")
+
+    def remove_document(self, name: str) -> DocumentInfo:
+        info = self.find_document(name)
+        self._documents.remove(info)
+        return info
 
     # ---- asking ----
 

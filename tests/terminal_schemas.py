@@ -78,3 +78,74 @@ MEMORY_COMMANDS = {
     "purge": record(purged=listing(ID), turns=nullable(COUNT), lines=nullable(COUNT), dry_run=FLAG),
     "export": record(memories=listing(MEMORY)),
 }
+
+# ---- Looking things up ----
+
+PAGE = record(
+    document=TEXT,
+    document_id=TEXT,
+    page={"type": "integer", "minimum": 1},
+    page_label=nullable(TEXT),
+    pages={"type": "integer", "minimum": 1},
+    heading_path=TEXT,
+    text=TEXT,
+    quotes=listing(TEXT),
+    also=nullable(COUNT),
+    is_part=FLAG,
+    n=nullable(COUNT),
+)
+ENTRY = record(level=COUNT, title=TEXT, page=COUNT, page_label=nullable(TEXT))
+OUTLINE = record(documents=listing(record(document=TEXT, document_id=TEXT, outline=listing(ENTRY))))
+NOTES = record(notes=listing(MEMORY))
+
+# ---- /why ----
+
+LEG = {"type": "array", "prefixItems": [NUMBER, {"type": "integer", "minimum": 1}], "minItems": 2, "maxItems": 2}
+TRACED_SOURCE = record(
+    n=COUNT,
+    document=TEXT,
+    page=COUNT,
+    page_label=nullable(TEXT),
+    heading_path=TEXT,
+    quote=TEXT,
+    relevance=SHARE,
+    score=nullable(SHARE),
+    legs={"type": "object", "additionalProperties": LEG},
+    found_by={"type": "object", "additionalProperties": NUMBER},
+)
+TRACED_MEMORY = record(
+    memory_id=ID,
+    memory_type=TEXT,
+    content=TEXT,
+    score=SHARE,
+    why={"type": "object", "additionalProperties": NUMBER},
+    used=FLAG,
+)
+RECEIPT = record(
+    action={"enum": ["written", "counted", "superseded", "refused"]},
+    memory_type={"enum": ["working", "episodic", "semantic"]},
+    reason=TEXT,
+    memory_id=nullable(ID),
+)
+WHY = record(
+    question=TEXT,
+    asked_at=MOMENT,
+    session_id=TEXT,
+    answer=TEXT,
+    kind={"enum": ["answer", "told"]},
+    mode={"enum": ["extractive", "llm"]},
+    found=FLAG,
+    partial=FLAG,
+    llm_failure=nullable(TEXT),
+    enriched_query=TEXT,
+    leans=TEXT,
+    background=listing(TEXT),
+    enriched_by=listing(ID),
+    variants=listing(record(kind=TEXT, text=TEXT, added=TEXT)),
+    sources=listing(TRACED_SOURCE),
+    passages_found=COUNT,
+    memories=listing(TRACED_MEMORY),
+    receipts=listing(RECEIPT),
+    unsupported=listing(TEXT),
+    dropped=listing(COUNT),
+)

@@ -184,7 +184,20 @@ def test_table_cells_break_lines_the_same_way():
     assert [line.strip() for line in shown(grid).splitlines()] == ["检索增强生", "成，可以"]
 
 
-@given(st.text("ab 字，。（）。 \t"), st.integers(2, 20))
+@pytest.mark.parametrize(
+    ("text", "width", "lines"),
+    [
+        ("covered 0.03, importance", 11, ["covered", "0.03,", "importance"]),
+        ("见guide.pdf，第5页", 9, ["见", "guide.pd", "f，第5页"]),
+        ("abcdefgh。」x", 8, ["abcdefg", "h。」x"]),
+    ],
+)
+def test_numbers_stay_whole_and_no_line_begins_with_a_comma(text, width, lines):
+    edges = pairwise([0, *line_breaks(text, width), len(text)])
+    assert [text[start:end].rstrip() for start, end in edges] == lines
+
+
+@given(st.text("ab1. 字，。（）。 \t"), st.integers(2, 20))
 def test_no_line_is_wider_than_asked(text, width):
     edges = pairwise([0, *line_breaks(text, width), len(text)])
     assert all(cell_len(text[start:end].rstrip()) <= width for start, end in edges)

@@ -227,6 +227,7 @@ def test_no_file_of_the_other_home_holds_it(homes):
 
 WORDS = {
     "load": ["no-such.pdf"], "ask": ["Which animal has fifty stripes?"], "note": ["an animal"], "review": ["animals 动物"],
+    "page": ["1"], "open": ["1"],
     "memory": ["list", "--status", "all"], "remove": ["no-such.md"], "restore": ["no-such.jsonl"],
 }  # fmt: skip
 

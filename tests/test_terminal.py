@@ -263,7 +263,7 @@ def test_what_is_settled_is_written_at_once():
     assert "".join(written) == "The answer is"
 
 
-@given(st.lists(st.text("ab 字，。（）《\n", max_size=6), max_size=20), st.integers(4, 20))
+@given(st.lists(st.text("a1. 字，。（）《\n", max_size=6), max_size=20), st.integers(4, 20))
 def test_a_streamed_text_is_broken_as_if_it_had_come_at_once(pieces, width):
     lines = "".join(pieces).split("\n")
     broken = [
