@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from infrastructure.settings import Settings
     from infrastructure.transfer import Summary
     from study.reading import SourceDocument
+    from study.schedule import Timetable
+    from study.tutor import Quiz
 
 # Script 12 and what hangs on it are imported in `open_assistant`: --help must not wait for them.
 
@@ -162,13 +164,21 @@ SESSION_PAUSE = timedelta(minutes=120)  # a one-shot question within this time g
 class PDFLearningAssistant:
     """The learner's actions, on one home. `storage` is open and stays the caller's to close; `llm` None: extractive answers."""
 
-    def __init__(self, storage, *, llm=None, session_id: str | None = None) -> None:
+    def __init__(
+        self, storage, *, llm=None, session_id: str | None = None, timetable: "Timetable | None" = None
+    ) -> None:
+        from infrastructure.cards import CardTable
+        from study import quizmaker, schedule, tutor
+
         self.storage = storage
         m12 = import_module("12_memory_enhanced_rag")
         self._rag = m12.MemoryRAG(storage, llm=llm, session_id=session_id or m12.Transcript.new_id())
         self.library = self._rag.library
         self.transcript = self._rag.transcript
         self.memories = MemoryBook(self._rag.lifecycle)
+        cards = CardTable(storage)
+        maker = quizmaker.QuizMaker(self.library, cards, self._rag.retriever, self._rag.semantic)
+        self.tutor = tutor.Tutor(storage, maker, cards, timetable or schedule.Timetable())
 
     # ---- §6 documents ----
 
@@ -401,6 +411,13 @@ class PDFLearningAssistant:
             return tr("Everything found on it has been opened: test yourself.", "相关页面都看过了：可以自测一下。")
         return tr(f"Nothing about {topic} yet; ask a first question.", f"还没有关于“{topic}”的记录；先问一个问题吧。")
 
+    # ---- §6.3 Quiz: what I know, not what I read (自测) ----
+
+    def quiz(self, topic: str = "", *, document: str | None = None, count: int = 5, due_only: bool = False) -> "Quiz":
+        """Cards to answer with `tutor.answer`: those that are due, then new ones from my documents and notes."""
+        document_id = self.find_document(document).document_id if document else None
+        return self.tutor.quiz(topic, document_id=document_id, count=count, due_only=due_only, llm=self.llm)
+
     # ---- Keeping house ----
 
     def forget(self, memory_id: str) -> "PurgeReport":
@@ -495,6 +512,7 @@ def open_assistant(settings: "Settings") -> Iterator[PDFLearningAssistant]:
     """The assistant on the learner's home, with the embedder and model the settings name. Closes everything at the end."""
     from infrastructure.llm import connect
     from infrastructure.storage import Storage
+    from study.schedule import Timetable
 
     m11 = import_module("11_unified_retrieval")
     with Storage(settings.home) as storage:
@@ -503,7 +521,8 @@ def open_assistant(settings: "Settings") -> Iterator[PDFLearningAssistant]:
         except HomeError as error:  # a file that cannot be deleted is no reason not to study
             storage.notices.append(str(error))
         m11.attach_embedder(storage, settings)
-        assistant = PDFLearningAssistant(storage, llm=connect(settings))
+        timetable = Timetable(settings.retention, settings.day_start)
+        assistant = PDFLearningAssistant(storage, llm=connect(settings), timetable=timetable)
         try:
             yield assistant
         finally:

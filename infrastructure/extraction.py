@@ -79,16 +79,16 @@ def _asks(sentence: str) -> bool:
 
 def _quotable(text: str, heading_path: str) -> Iterator[tuple[int, int]]:
     """Spans of the sentences that may be quoted: not the heading, not a scrap, and no longer than a reader wants."""
-    body = _after_heading(text, heading_path)
+    body = after_heading(text, heading_path)
     for start, end in sentences(text[body:]):
         if end - start >= SHORTEST:
             yield body + start, body + min(end, start + LONGEST)
 
 
-def _after_heading(text: str, heading_path: str) -> int:
+def after_heading(text: str, heading_path: str) -> int:
     """Offset behind the heading lines a text begins with; 0 when it begins with none.
 
-    >>> _after_heading("5.1 Metrics\\nRecall counts.", "5 Evaluation > 5.1 Metrics")
+    >>> after_heading("5.1 Metrics\\nRecall counts.", "5 Evaluation > 5.1 Metrics")
     12
     """
     titles = "".join(tokens(heading_path))
@@ -106,7 +106,7 @@ def _fitness(sentence: str, question: str, source_score: float) -> float:
     language, one that points at the sentence before it, or one that asks itself for less."""
     worth = (2 + source_score) / 3
     worth *= 1.0 if language_of(sentence) == language_of(question) else OTHER_LANGUAGE
-    worth *= 0.8 if _POINTS_BACK.match(sentence) else 1.0
+    worth *= 0.8 if POINTS_BACK.match(sentence) else 1.0
     return worth * (0.3 if _asks(sentence) else 1.0)
 
 
@@ -124,7 +124,7 @@ def _by_meaning(rated: Sequence[Extract], question: str, scores: Sequence[float]
     ]
 
 
-_POINTS_BACK = re.compile(
+POINTS_BACK = re.compile(
     r"(?:这|该|此|它|其|上述|因此|但是|而且|this |these |it |they |that |such |however|therefore|thus )", re.I
 )
 _WHAT_IS = ("what is", "what are", "define", "什么是", "是什么", "是指", "什么叫", "含义", "定义", "meaning of")

@@ -41,6 +41,8 @@ class Settings:
     embedding_api_key: str | None = field(default=None, repr=False)
     embedding_api_base: str | None = None
     hf_endpoint: str | None = None
+    retention: float = 0.9  # share of cards that should still be known when they come back
+    day_start: int = 4  # hour at which the learner's day begins
     no_color: bool = False
     debug: bool = False
     download: bool = False  # may a model be fetched?
@@ -148,6 +150,33 @@ def _seconds(value: str, name: str) -> float:
     return seconds
 
 
+def _retention(value: str, name: str) -> float:
+    """Below 0.7 nothing is remembered, above 0.97 nothing but reviews is done."""
+    try:
+        share = float(value)
+    except ValueError:
+        share = math.nan
+    if not 0.7 <= share <= 0.97:
+        raise UsageError(
+            tr(
+                f"{name} must be a share from 0.7 to 0.97, not {value!r}; 0.9 is usual.",
+                f"{name} 应为 0.7 到 0.97 之间的比例，不能是 {value!r}；一般用 0.9。",
+            )
+        )
+    return share
+
+
+def _hour(value: str, name: str) -> int:
+    if not (value.isdecimal() and int(value) <= 23):
+        raise UsageError(
+            tr(
+                f"{name} must be an hour from 0 to 23, not {value!r}; 4 is usual.",
+                f"{name} 应为 0 到 23 的整点，不能是 {value!r}；一般用 4。",
+            )
+        )
+    return int(value)
+
+
 def _address(value: str, name: str) -> str:
     if not re.match(r"https?://[^\s/]", value):
         raise UsageError(
@@ -180,6 +209,8 @@ _CHOICES = {
     "embedding_api_key": _Choice("EMBEDDING_API_KEY", secret=True),
     "embedding_api_base": _Choice("EMBEDDING_API_BASE", _address),
     "hf_endpoint": _Choice("HF_ENDPOINT", _address),
+    "retention": _Choice("STUDY_RETENTION", _retention),
+    "day_start": _Choice("STUDY_DAY_START", _hour),
     "no_color": _Choice("NO_COLOR", _present),
     "debug": _Choice(None),
     "download": _Choice(None),

@@ -15,6 +15,7 @@ from infrastructure.language import tr
 from infrastructure.text import repair
 from study.command import Argument, Command, number
 from study.desk import Desk, sample_path
+from study.learning import ACTIONS, MOST_QUESTIONS, cards, grade_type, quiz
 from study.lookup import chosen_document, notes, open_, outline, page
 from study.memories import MEMORY_ARGUMENTS, memory
 from study.paths import expand, text_of
@@ -162,6 +163,7 @@ def lesson(desk: Desk, args: Namespace) -> int:
 # ---- The table ----
 
 MOST_SOURCES = 50  # --top-k at most
+MOST_PAGES = 10_000  # --page at most
 _SWITCH = {"action": argparse.BooleanOptionalAction}
 
 COMMANDS = (
@@ -203,6 +205,35 @@ COMMANDS = (
         "review", ("What you asked, noted and missed on a topic", "回顾某个主题：问过、记过、还没看的"), review,
         (Argument("topic", ("what to look back at", "要回顾的主题"), {"nargs": "+", "metavar": "TOPIC"}),),
         "review evaluation",
+    ),
+    Command(
+        "quiz", ("Test yourself: due cards, then new questions", "自测：先考到期的卡片，再出新题"), quiz,
+        (
+            Argument("words", ("what to ask about; with --answer: the answer", "要考的主题；与 --answer 合用时是答案"),
+                     {"nargs": "*", "metavar": "TOPIC"}),
+            Argument("--document", ("only from this document", "只考这份资料"), {"metavar": "D"}, "document"),
+            Argument("--count", ("how many questions (5)", "题数（默认 5）"),
+                     {"type": number(MOST_QUESTIONS), "default": 5, "metavar": "N"}),
+            Argument("--due", ("only cards that are due", "只考到期的卡片"), {"action": "store_true"}),
+            Argument("--answer", ("answer this card, for programs", "回答这张卡片（供程序使用）"), {"metavar": "ID"}),
+            Argument("--grade", ("with --answer: grade it yourself", "与 --answer 合用：自己评分"),
+                     {"type": grade_type, "metavar": "again|hard|good|easy"}),
+        ),
+        "quiz evaluation --count 3",
+    ),
+    Command(
+        "cards", ("List your cards; edit, suspend or resume one", "列出卡片，修改、停用或恢复某张卡片"), cards,
+        (
+            Argument("action", ("list, edit, suspend or resume", "list、edit、suspend 或 resume"),
+                     {"nargs": "?", "choices": ACTIONS, "default": "list", "metavar": "ACTION"}),
+            Argument("id", ("a card, or the beginning of its id", "卡片编号，或编号的开头"), {"nargs": "?", "metavar": "ID"}),
+            Argument("--question", ("with edit: the new question", "与 edit 合用：新的题目"), {"metavar": "TEXT"}),
+            Argument("--answer", ("with edit: the new answer", "与 edit 合用：新的答案"), {"metavar": "TEXT"}),
+            Argument("--document", ("only those from this document", "只列这份资料的卡片"), {"metavar": "D"}, "document"),
+            Argument("--page", ("of the list (1)", "列表的页码（默认 1）"),
+                     {"type": number(MOST_PAGES), "default": 1, "metavar": "N"}),
+        ),
+        "cards suspend 3f2a",
     ),
     Command("stats", ("Your study in numbers", "学习统计"), stats),
     Command("docs", ("List your documents", "列出资料"), docs),

@@ -50,7 +50,7 @@ class Desk:
     settings: Settings | None = None
     assistant: Any = None
     ask_password: Callable[[str], str] = field(default=getpass.getpass)
-    ask_line: Callable[[str], str] = field(default=input)
+    ask_line: Callable[[str], str] | None = None  # reads an answer under a prompt; see `question`
 
     # ---- Showing ----
 
@@ -105,7 +105,7 @@ class Desk:
     def confirm(self, question: str) -> bool:
         """True only for a yes; no answer is no."""
         try:
-            said = fold(self.ask_line(question)).strip()
+            said = fold(self.question(question)).strip()
         except EOFError:
             return False
         return said in ("y", "yes", "是", "好", "确认")
@@ -114,6 +114,15 @@ class Desk:
     def slash(self) -> str:
         """What a command begins with here."""
         return "/" if self.interactive else ""
+
+    def question(self, prompt: str) -> str:
+        """What the learner answers, from the session's reader or, for a command of its own, from one like it. EOFError at the
+        end of input, KeyboardInterrupt on Ctrl-C."""
+        if self.ask_line is None:
+            from study.terminal import open_reader
+
+            self.ask_line = open_reader(self).ask
+        return self.ask_line(prompt)
 
     def typed(self, command: str) -> str:
         """A command as the learner would type it here."""

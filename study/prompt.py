@@ -49,8 +49,11 @@ class LineEditor:
             [("bold", PROMPT)], rprompt=self._indexing, refresh_interval=REFRESH_SECONDS if busy else 0
         )
 
-    def ask(self, question: str) -> str:
-        return PromptSession(color_depth=self._session.color_depth).prompt(question)
+    def ask(self, prompt: str) -> str:
+        answers: PromptSession[str] = PromptSession(
+            color_depth=self._session.color_depth, enable_suspend=True, reserve_space_for_menu=0
+        )
+        return answers.prompt([("bold", prompt)])
 
     @contextmanager
     def busy(self) -> Iterator[None]:
