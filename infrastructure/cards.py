@@ -21,10 +21,6 @@ from infrastructure.storage import Storage
 from infrastructure.text import repair
 from infrastructure.transcript import BAR, in_json
 
-KINDS = ("term", "cloze", "choice", "note")
-VERDICTS = ("right", "almost", "wrong", "")  # "": the learner graded without an answer to judge
-RATINGS = ("again", "hard", "good", "easy")  # FSRS's 1 to 4
-
 
 @dataclass(frozen=True)
 class Memory:
@@ -46,6 +42,7 @@ class Memory:
 class Draft:
     """A question before it is a card. `quote` is verbatim from the page (or the note `note_id`) and contains the answer.
 
+    kind: "term", "cloze", "choice", or "note" for a note told in other words.
     options: () for a typed answer, else all choices, the right one among them. accepted: other answers that are right.
     point: what it asks about, so that nothing is asked twice. source: who made it, "rules" or "model".
     """
@@ -86,7 +83,7 @@ class Card(Draft):
 
 @dataclass(frozen=True)
 class Review:
-    """One grade. day: the learner's own day, which may begin at four in the morning. seconds: how long the answer took."""
+    """One grade. verdict: "right", "almost", "wrong", or "" when the learner graded without an answer to judge. day: the learner's own day, which may begin at four in the morning. seconds: how long the answer took."""
 
     review_id: int
     card_id: str

@@ -5,15 +5,18 @@ import time
 from argparse import Namespace
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from infrastructure.cards import RATINGS, Card
 from infrastructure.errors import UsageError
 from infrastructure.language import tr
 from infrastructure.text import fold, repair
 from study.desk import Desk
 from study.paths import text_of
 
+if TYPE_CHECKING:
+    from infrastructure.cards import Card
+
+RATINGS = ("again", "hard", "good", "easy")  # FSRS's 1 to 4
 MOST_QUESTIONS = 50  # --count at most
 CARDS_A_PAGE = 20
 STOP = ("/stop", "/quit", "/exit", "/q", "／stop", "／quit")
@@ -76,7 +79,7 @@ def _ask_all(desk: Desk, made: Any) -> int:
     return 0
 
 
-def _ask_one(desk: Desk, card: Card, number: int, count: int, done: list[Any]) -> bool:
+def _ask_one(desk: Desk, card: "Card", number: int, count: int, done: list[Any]) -> bool:
     """Ask, judge, save, and let the learner overrule the grade; False when they want to stop."""
     views, tutor = _views(), desk.assistant.tutor
     desk.show(views.question(card, number, count))
@@ -188,7 +191,7 @@ def _list_cards(desk: Desk, args: Namespace) -> int:
     return 0
 
 
-def _card_json(desk: Desk, listed: Sequence[Card]) -> list[dict[str, Any]]:
+def _card_json(desk: Desk, listed: Sequence["Card"]) -> list[dict[str, Any]]:
     here = {info.document_id for info in desk.assistant.documents()}
     kept = ("card_id", "kind", "question", "answer", "quote", "document", "page", "page_label", "heading_path", "source",
             "status", "created_at")  # fmt: skip

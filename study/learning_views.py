@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 
-from infrastructure.cards import RATINGS, Card
+from infrastructure.cards import Card
 from infrastructure.language import tr
 from study.grading import LETTERS, key
 from study.schedule import REVIEW, Timetable
@@ -102,7 +102,7 @@ def rating_name(rating: int) -> str:
 
 
 def grade_prompt() -> str:
-    choices = " ".join(f"{number} {rating_name(number)}" for number in range(1, len(RATINGS) + 1))
+    choices = " ".join(f"{number} {rating_name(number)}" for number in range(1, 5))
     return tr(f"Enter for the next, or your own grade ({choices}): ", f"回车继续，或自己评分（{choices}）：")
 
 
