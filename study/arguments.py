@@ -46,7 +46,14 @@ CHAT = Command(
         "向自己的资料提问，每个回答都注明出自哪一页。",
     ),
     lambda desk, args: 0,  # the command line runs the session itself
-    (Argument("files", ("loaded first", "先加载这些文件"), {"nargs": "*", "metavar": "FILE"}, "path"),),
+    (
+        Argument("files", ("loaded first", "先加载这些文件"), {"nargs": "*", "metavar": "FILE"}, "path"),
+        Argument(
+            "--continue",
+            ("go on with the last session, however old", "接着上一个会话，不论多久以前"),
+            {"action": "store_true", "dest": "go_on"},
+        ),
+    ),
     "samples/memory_rag_guide.pdf",
 )
 

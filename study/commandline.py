@@ -75,7 +75,7 @@ def _start(desk: Desk, argv: Sequence[str], open_assistant: OpenAssistant) -> in
         desk.screen = Screen(desk.screen.stdout, desk.screen.stderr, color=False, json=desk.screen.json_only)
     quiet_libraries(debug=desk.settings.debug)
     if command is CHAT:
-        return _session(desk, args.files, open_assistant)
+        return _session(desk, args, open_assistant)
     if not command.opens_home:
         return command.run(desk, args)
     with open_assistant(desk.settings) as desk.assistant:
@@ -159,17 +159,17 @@ def _question_for_a_file(word: str) -> StudyError:
 # ---- The session ----
 
 
-def _session(desk: Desk, files: Sequence[str], open_assistant: OpenAssistant) -> int:
+def _session(desk: Desk, args: Namespace, open_assistant: OpenAssistant) -> int:
     """Load the files, then listen. 1 when there were files and none of them could be loaded."""
     if desk.screen.json_only:
         example = f'{PROGRAM} ask "…" --json'
         raise UsageError(tr(f"--json goes with a command: {example}", f"--json 要和命令一起用：{example}"))
     from study.terminal import Session
 
-    paths = expand(files)
+    paths = expand(args.files)
     with open_assistant(desk.settings) as desk.assistant:
         desk.interactive = True
-        session = Session(desk)
+        session = Session(desk, go_on=args.go_on)
         if paths and not load_files(desk, paths)[0]:
             return 1
         return session.run()

@@ -19,7 +19,7 @@ from study.learning import ACTIONS, MOST_QUESTIONS, cards, grade_type, quiz
 from study.lookup import chosen_document, notes, open_, outline, page
 from study.memories import MEMORY_ARGUMENTS, memory
 from study.paths import expand, text_of
-from study.sitting import help_, language, language_code, leave, model, session, settings
+from study.sitting import help_, language, language_code, leave, model, resume, session, settings
 from study.trace import why
 from study.upkeep import backup, doctor, restore
 
@@ -72,8 +72,8 @@ def _end_of_load(desk: Desk, rows: Sequence[Any], reports: Sequence[Any], errors
 
 def ask(desk: Desk, args: Namespace) -> int:
     question = text_of(args.question)
-    if args.session or not desk.interactive:
-        desk.assistant.resume(args.session)
+    if args.session or args.go_on or not desk.interactive:
+        resume(desk, args.session, go_on=args.go_on)
     desk.ask(question, top_k=args.top_k, use_mqe=args.mqe, use_hyde=args.hyde, use_memory=args.memory)
     return 0
 
@@ -189,7 +189,9 @@ COMMANDS = (
                      {**_SWITCH, "default": False}),
             Argument("--no-memory", ("plain RAG: forget the past for once", "不使用记忆，只做普通 RAG"),
                      {"action": "store_false", "dest": "memory"}),
-            Argument("--session", ("go on with this session", "接着指定的会话"), {"metavar": "ID"}),
+            Argument("--session", ("go on with this session", "接着指定的会话"), {"metavar": "ID"}, "session"),
+            Argument("--continue", ("go on with the last session, however old", "接着上一个会话，不论多久以前"),
+                     {"action": "store_true", "dest": "go_on"}),
         ),
         'ask "What is HyDE good for?"',
     ),
@@ -197,7 +199,8 @@ COMMANDS = (
         "note", ("Keep a note in your own words", "记一条自己的笔记"), note,
         (
             Argument("text", ("what to keep", "笔记内容"), {"nargs": "+", "metavar": "TEXT"}),
-            Argument("--concept", ("what it is about", "所属概念"), {"default": "general", "metavar": "C"}),
+            Argument("--concept", ("what it is about", "所属概念"), {"default": "general", "metavar": "C"},
+                     "concept"),
         ),
         'note "Recall first" --concept evaluation',
     ),
@@ -271,9 +274,10 @@ COMMANDS = (
     Command(
         "page", ("Show a page, with what was quoted from it", "查看某一页，并标出引文"), page,
         (
-            Argument("page", ("a PDF page, or the number printed on it; then the document", "PDF 页码或印刷页码，后面可写资料名"),
-                     {"nargs": "+", "metavar": "N"}),
-            Argument("--document", ("its name, id, or number in docs", "名称、编号，或 docs 中的序号"),
+            Argument("page", ("a PDF page, or the number printed on it", "PDF 页码或印刷页码"), {"metavar": "N"}),
+            Argument("words", ("a document: its name, id, or number in docs", "资料的名称、编号，或 docs 中的序号"),
+                     {"nargs": "*", "metavar": "DOC"}, "document"),
+            Argument("--document", ("the same", "同上"),
                      {"metavar": "DOC"}, "document"),
         ),
         "page 5",

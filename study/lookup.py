@@ -47,11 +47,9 @@ class View:
 
 
 def page(desk: Desk, args: Namespace) -> int:
-    """A page of the document named, else of the one last looked at or cited. With two numbers the first is the page."""
-    wanted, *words = args.page
-    name = args.document or (text_of(words) if words else "")
-    info = _document(desk, name)
-    found, also = page_of(desk.assistant.library, info, wanted)
+    """A page of the document named, else of the one last looked at or cited."""
+    info = _document(desk, args.document or (text_of(args.words) if args.words else ""))
+    found, also = page_of(desk.assistant.library, info, args.page)
     quotes = [s["quote"] for s in _sources(desk) if (s["document_id"], s["page"]) == (info.document_id, found.page)]
     marks = merged(filter(None, (find_quote(found.clean, quote) for quote in quotes)))
     desk.reading = info.document_id

@@ -101,14 +101,11 @@ class MemoryBook:
     def find(self, beginning: str) -> Any:
         """The one memory whose id begins so, whatever its kind and status. UsageError when there is none, or several."""
         wanted = fold(beginning).strip()
-        on_desk = self._lifecycle.working.list(status=None, limit=-1)
-        ids = [item.memory_id for item in on_desk if item.memory_id.startswith(wanted)]
-        for store in self._kept_stores:
-            ids += store.ids_beginning(wanted)
-        if len(ids) == 1 and wanted:
-            return self._get(ids[0])
-        if wanted and ids:
-            listed = ", ".join(memory_id[: len(wanted) + 4] for memory_id in ids[:5])
+        found = self.beginning(wanted) if wanted else []
+        if len(found) == 1:
+            return found[0]
+        if found:
+            listed = ", ".join(item.memory_id[: len(wanted) + 4] for item in found[:5])
             raise UsageError(
                 tr(
                     f"Several memories begin with {beginning}; give more of the id: {listed}",
@@ -121,6 +118,14 @@ class MemoryBook:
                 f"没有编号为 {beginning} 的记忆；用 list 或 search 查看编号。",
             )
         )
+
+    def beginning(self, prefix: str) -> list[Any]:
+        """Memories whose id begins so; of each kind ten at most."""
+        on_desk = self._lifecycle.working.list(status=None, limit=-1)
+        ids = [memory_id for store in self._kept_stores for memory_id in store.ids_beginning(prefix)]
+        return [item for item in on_desk if item.memory_id.startswith(prefix)] + [
+            item for item in map(self._get, ids) if item is not None
+        ]
 
     def _get(self, memory_id: str) -> Any | None:
         return next(filter(None, (store.get(memory_id) for store in self._stores.values())), None)

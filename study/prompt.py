@@ -15,8 +15,9 @@ from prompt_toolkit.output import ColorDepth
 from infrastructure.language import tr
 from infrastructure.text import repair
 from infrastructure.utterance import secret_in
+from study.completion import complete
 from study.desk import Desk
-from study.terminal import PROMPT, complete
+from study.terminal import PROMPT
 
 HISTORY = "prompt_history"  # in the home folder
 REFRESH_SECONDS = 1.0

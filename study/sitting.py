@@ -21,6 +21,14 @@ CHECK_TOKENS = 200  # a model that thinks first needs some before it says anythi
 # ---- Sessions ----
 
 
+def resume(desk: Desk, session_id: str | None = None, *, go_on: bool = False) -> str:
+    """Sit down in the session given, else in the last one if it is recent or `go_on`, else in a new one; returns its id."""
+    if go_on and session_id is None:
+        last = desk.assistant.sessions()[:1]
+        session_id = last[0].session_id if last else None
+    return desk.assistant.resume(session_id)
+
+
 def session(desk: Desk, args: Namespace) -> int:
     """List the sessions, or sit down in another one."""
     if not args.which:

@@ -5,7 +5,7 @@ Lines come from prompt_toolkit in a terminal and from a plain reader everywhere 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import BinaryIO, NamedTuple, Protocol, TextIO
 
@@ -13,9 +13,10 @@ from infrastructure.language import tr
 from infrastructure.text import fold, repair
 from study.arguments import ShowText, parse
 from study.command import Command
-from study.commands import COMMANDS, find
+from study.commands import find
 from study.desk import Desk, sample_path
-from study.paths import as_utf8, complete_path, dropped, split_words
+from study.paths import as_utf8, dropped, split_words
+from study.sitting import resume
 
 PROMPT = "> "
 
@@ -38,10 +39,12 @@ class Reader(Protocol):
 
 
 class Session:
-    """Reads and does, one line after the other. `reader` None: whatever suits where the desk stands."""
+    """Reads and does, one line after the other. `reader` None: whatever suits where the desk stands. go_on: with the last
+    session, however long ago it was."""
 
-    def __init__(self, desk: Desk, reader: Reader | None = None) -> None:
+    def __init__(self, desk: Desk, reader: Reader | None = None, *, go_on: bool = False) -> None:
         self.desk = desk
+        self.go_on = go_on
         self.reader = reader or open_reader(desk)
         desk.ask_line = self.reader.ask
         if self.reader.is_terminal:
@@ -109,8 +112,8 @@ class Session:
         desk.show("")
 
     def _resume(self) -> str:
-        """Go on with the last session if it is recent; the question it began with, "" for a new session."""
-        chosen = self.desk.assistant.resume()
+        """Go on with the last session if it is recent, or wished; the question it began with, "" for a new session."""
+        chosen = resume(self.desk, go_on=self.go_on)
         sessions = {session.session_id: session for session in self.desk.assistant.sessions()}
         return sessions[chosen].first_question if chosen in sessions else ""
 
@@ -149,61 +152,6 @@ def understand(text: str) -> Meant | None:
     if "/" in name:  # /home/me/notes.pdf, which is not there
         return Meant(find("load"), split_words(text))
     return Meant(find(name or "help"), words)
-
-
-# ---- Completion ----
-
-
-class Offer(NamedTuple):
-    """What Tab offers: a text that replaces the last `-start` characters, its name in the menu, and a word about it."""
-
-    text: str
-    start: int
-    shown: str
-    about: str = ""
-
-
-def complete(text: str, desk: Desk) -> Iterator[Offer]:
-    """Offers for the line up to the cursor; a question gets none."""
-    match = re.match(r"[/／](\S*)(\s+)?", text)
-    if match is None:
-        return
-    name = fold(match[1])
-    if match[2] is None:
-        for command in COMMANDS:
-            if command.name.startswith(name):
-                yield Offer(f"/{command.name}", -len(text), f"/{command.name}", tr(*command.help))
-        return
-    command = next((command for command in COMMANDS if name in (command.name, *command.aliases)), None)
-    if command is not None:
-        yield from _complete_argument(command, text[match.end() :], desk)
-
-
-def _complete_argument(command: Command, text: str, desk: Desk) -> Iterator[Offer]:
-    last = re.split(r"\s", text)[-1]
-    if last.startswith("-"):
-        for argument in command.arguments:
-            if argument.is_option and argument.name.startswith(last):
-                yield Offer(argument.name, -len(last), argument.name, tr(*argument.help))
-        return
-    for kind in {argument.completes for argument in command.arguments if not argument.is_option}:
-        if kind == "path":
-            yield from (Offer(*found) for found in complete_path(text))
-        for choice in _choices(kind, desk, text):
-            if fold(choice).startswith(fold(text)):
-                yield Offer(choice, -len(text), choice)
-
-
-def _choices(kind: str, desk: Desk, text: str) -> Sequence[str]:
-    match kind:
-        case "document":
-            infos = desk.assistant.documents()
-            return [info.name for info in infos] + [info.document_id for info in infos if text]
-        case "command":
-            return [command.name for command in COMMANDS]
-        case "language":
-            return ["en", "zh"]
-    return []
 
 
 # ---- Reading lines ----

@@ -1,6 +1,5 @@
 import io
 import json
-from datetime import timedelta
 from importlib import import_module
 
 import pytest
@@ -16,6 +15,7 @@ from infrastructure.storage import Storage
 from study.arguments import parse
 from study.commands import find
 from study.desk import Desk
+from study.sitting import resume
 
 m13 = import_module("13_pdf_learning_assistant")
 TIDES = "# Tides\n\nThe tide is caused by the moon, which pulls the water of the sea.\n"
@@ -181,8 +181,21 @@ def test_what_is_set_is_told_in_json_with_secrets_masked(desk):
     assert rows["LLM_API_KEY"] == ("…cdef", "environment") and "0123456789" not in shown
 
 
-def test_a_session_is_remembered_for_as_long_as_the_home(assistant, clock):
+@pytest.mark.parametrize(("go_on", "same"), [(False, False), (True, True)])
+def test_the_last_session_goes_on_after_a_year_when_that_is_wished(desk, assistant, clock, go_on, same):
     ids = ask_in_three_sessions(assistant, clock)
-    clock.move(hours=24 * 400)
-    assert assistant.sessions()[0].session_id == ids[-1]
-    assert clock() - assistant.sessions()[0].last_at > timedelta(days=400)
+    clock.move(hours=24 * 365)
+    assert (resume(desk, go_on=go_on) == ids[-1]) == same
+
+
+def test_with_no_session_to_go_on_with_a_new_one_begins(desk, assistant):
+    before = assistant.session_id
+    assert resume(desk, go_on=True) == assistant.session_id != before
+
+
+def test_a_question_of_its_own_goes_on_with_the_last_session_too(desk, assistant, clock):
+    ids = ask_in_three_sessions(assistant, clock)
+    clock.move(hours=24 * 365)
+    desk.interactive = False
+    said(desk, "ask", "--continue", "And the moon?")
+    assert assistant.transcript.turns(ids[-1])[-1].question == "And the moon?"

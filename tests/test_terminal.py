@@ -14,8 +14,7 @@ from infrastructure.errors import UsageError
 from infrastructure.settings import Settings
 from study.desk import Desk
 from study.flow import Flow
-from study.paths import complete_path
-from study.terminal import PlainReader, Session, complete, understand
+from study.terminal import PlainReader, Session, understand
 
 pexpect = pytest.importorskip("pexpect", reason="a real terminal is only driven where pexpect is installed")
 if sys.platform == "win32":
@@ -197,44 +196,6 @@ def test_settings_show_what_is_in_force_and_where_it_came_from(session):
     }
     assert rows["MEMORY_HOME"][1:] == ["command", "line"] and rows["STUDY_LANG"] == ["en", "/lang"]
     assert rows["LLM_MODEL"] == ["–", "default"]
-
-
-# ---- Completion ----
-
-
-@pytest.fixture
-def offers(assistant, tmp_path):
-    desk = Desk(Screen(io.StringIO(), io.StringIO()), lesson, assistant=assistant)
-    return lambda text: [offer.text for offer in complete(text, desk)]
-
-
-def test_tab_completes_commands_options_and_choices(offers):
-    assert offers("/re") == ["/review", "/remove", "/restore"] and offers("／sta") == ["/stats"]
-    assert (
-        offers("/ask --no") == ["--no-memory"] and offers("/lang ") == ["en", "zh"] and offers("/help sta") == ["stats"]
-    )
-    assert offers("What is") == [] and offers("/nothing x") == [] and offers("/stats x") == []
-
-
-def test_tab_completes_paths_as_they_must_be_typed(offers):
-    for name in ("my notes.pdf", "中文.pdf", ".hidden"):
-        Path(name).touch()
-    Path("folder").mkdir()
-    assert offers("/load ") == ["folder/", r"my\ notes.pdf", "中文.pdf"]
-    assert offers("/load a.pdf my") == [r"my\ notes.pdf"] and offers(r"/load my\ n") == [r"my\ notes.pdf"]
-    assert offers('/load "my') == ['"my notes.pdf"'] and offers("/load /no/such/") == []
-
-
-def test_a_completed_path_replaces_what_was_typed_of_it():
-    Path("my notes.pdf").touch()
-    assert list(complete_path(r"x.pdf my\ n")) == [(r"my\ notes.pdf", -5, "my notes.pdf")]
-
-
-def test_tab_completes_document_names(offers, assistant):
-    Path("my notes.pdf").touch()
-    assistant.load_document(Path("my notes.pdf"), progress=lambda page, total: None)
-    assert offers("/remove ") == ["my notes.pdf"] and offers("/remove my n") == ["my notes.pdf"]
-    assert offers("/remove id-") == ["id-my notes.pdf"]
 
 
 # ---- Streaming ----
