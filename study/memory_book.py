@@ -13,7 +13,6 @@ from infrastructure.errors import UsageError
 from infrastructure.language import tr
 from infrastructure.lineage import lineage
 from infrastructure.text import fold, repair
-from infrastructure.utterance import secret_in
 
 KINDS = ("working", "episodic", "semantic")
 SHORT_ID = 8  # characters shown of an id; enough to give it back
@@ -238,6 +237,8 @@ class MemoryBook:
 
 def _checked(text: str) -> str:
     """A text to be kept. UsageError when there is nothing in it, or a secret."""
+    from infrastructure.utterance import secret_in  # many patterns to compile, which --help does not need
+
     text = repair(text).strip()
     if not text:
         raise UsageError(tr("The new text is empty; write it after the id.", "新内容是空的，请写在编号后面。"))

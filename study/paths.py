@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from glob import glob
 from itertools import pairwise
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from infrastructure.errors import DocumentError
 from infrastructure.language import tr
@@ -142,6 +140,9 @@ def _comma_words(text: str) -> list[str]:
 def local_path(text: str) -> Path:
     """A path as typed, dragged, or given as file:// address; ~ is the learner's own folder. Need not exist."""
     if text.startswith("file:"):
+        from urllib.parse import urlsplit
+        from urllib.request import url2pathname  # brings a whole HTTP client
+
         text = url2pathname(urlsplit(text).path)
     try:
         return Path(text).expanduser()
