@@ -31,6 +31,11 @@ EXTRAS = {
         ("Reading Word, PowerPoint, EPUB and HTML files", "读取 Word、PowerPoint、EPUB 和 HTML 文件"),
     ),
     "charts": Extra("matplotlib", ("matplotlib>=3.10,<4",), ("Drawing charts", "绘制图表")),
+    "rankings": Extra(
+        "ir_measures",
+        ("ir_measures>=0.4.3,<0.5", "bm25s>=0.3.16,<0.4"),
+        ("Comparing rankings in script 14", "脚本 14 比较排序"),
+    ),
 }
 
 

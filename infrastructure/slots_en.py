@@ -146,7 +146,8 @@ _NAMES = """name surname nickname boss manager supervisor advisor adviser tutor 
 landlord employer university school college hometown capital author president ceo founder director chairman captain inventor
 winner city country"""
 _VALUES = """major job profession occupation nationality tongue sign type topic title timezone zone address email e-mail number
-age height weight budget level seat bedtime size colour color language birthday deadline currency gender default password"""
+age height weight budget level seat bedtime size colour color language birthday deadline currency gender default password
+ward database"""
 _JUDGEMENTS = """good great nice bad boring hard easy difficult fun interesting important strict kind friendly beautiful amazing
 awesome terrible cool fine okay ok useful useless wrong right true false unknown secret ready full empty new old late early
 busy sick injured happy sad tired free closed open cancelled canceled over near here there"""

@@ -173,7 +173,7 @@ _REMEMBER = _any(
 )
 _PREFERENCE = _any(
     r"我(?:更|最|比较|不太|不再|不|今天|这次|现在|暂时)?(?:喜欢|偏好|关心|关注|习惯|希望|想要|擅长|讨厌)|我(?:叫|是一[名个])",
-    r"我的(?:名字|目标|专业|项目|实验|论文|导师|考试|课题|水平|母语)[^?？]{0,20}(?:是|叫|在)",
+    r"我的(?:名字|目标|专业|项目|实验|论文|导师|考试|课题|水平|母语)[^?？]{0,20}(?:是|叫|在|[改换变][成为])",
     rf"{_I} (?:really |no longer |do not |don['’]t )?(?:prefer|like|love|dislike|hate|care about|want|need|am an?|am preparing|"
     r"study|work)\b",
     r"^my (?:name|goal|major|project|experiment|thesis|exam|level|favou?rite [\w ]+) (?:is|are)\b",

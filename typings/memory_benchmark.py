@@ -1,0 +1,1 @@
+../14_memory_benchmark.py
