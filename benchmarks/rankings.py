@@ -119,13 +119,15 @@ def tables(name: str, results: Sequence[Result], kind: str, embedder_name: str) 
     columns = [tr("system", "系统"), *SHOWN]
     if kind == "turns":
         columns.append(tr("session R@5", "会话 R@5"))
-    columns += [tr("ours − it, R@10", "本项目 − 它，R@10"), tr("tokens", "token"), tr("ms", "毫秒")]
+    columns += [tr("ours − it", "本项目 − 它"), tr("tokens", "token"), tr("ms", "毫秒")]
     rows = [_row(result, first, kind) for result in results]
     title = tr(f"{name}: {count} questions, {embedder_name}", f"{name}：{count} 个问题，{embedder_name}")
-    yield Table(f"{name} rankings", title, columns, rows, tr(
-        "R: mean share of a question's evidence found; tokens: of the first ten, or of everything; ms: median of a question.",
-        "R：每题证据被找到的比例的均值；token：读入前十条（或全部）的量；毫秒：一题的中位数。",
-    ))  # fmt: skip
+    note = tr(
+        "R: mean share of a question's evidence found. Tokens: of the first ten, or of everything. ms: median of a question. "
+        "The difference is that of R@10.",
+        "R：每题证据被找到的比例的均值。token：读入前十条（或全部）的量。毫秒：一题的中位数。差值指 R@10。",
+    )
+    yield Table(f"{name} rankings", title, columns, rows, note)
     if len(categories) > 1:
         yield _by_category(name, ranked, categories)
     yield Chart(
@@ -144,7 +146,7 @@ def _row(result: Result, first: Result, kind: str) -> list:
     if kind == "turns":
         row.append(estimate(result.groups).mean)
     against = None if result is first else difference(first.metrics[MAIN], result.metrics[MAIN])
-    return [*row, against, estimate(result.tokens).mean, percentile(result.ms, 50)]
+    return [*row, against, estimate(result.tokens).mean, round(percentile(result.ms, 50), 1)]
 
 
 def _by_category(name: str, results: Sequence[Result], categories: Sequence[str]) -> Table:

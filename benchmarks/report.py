@@ -68,8 +68,9 @@ def renderables(part: Part) -> Iterable[Any]:
         yield Text("\n" + part.title, style="bold")
         made = table(*part.columns, rows=[[shown(cell) for cell in row] for row in part.rows])
         for column, cells in list(zip(made.columns, zip(*part.rows, strict=True), strict=False))[1:]:
-            numbers = not any(isinstance(cell, str) for cell in cells)
-            column.justify, column.no_wrap = ("right", True) if numbers else ("left", False)
+            column.justify = "left"
+            if not any(isinstance(cell, str) for cell in cells):  # a number is not broken, its heading may be
+                column.justify, column.min_width = "right", max(len(shown(cell)) for cell in cells)
         yield made
         if part.note:
             yield plain(part.note)

