@@ -489,7 +489,8 @@ class PDFLearningAssistant:
     def get_stats(self) -> dict[str, Any]:
         """Everything countable, from the home: the same after a restart."""
         notes = sum(1 for item in self._rag.semantic.list(limit=-1) if item.metadata.get("note_type"))
-        return {**self._rag.get_stats(), "notes": notes, "session_id": self.session_id}
+        study = self.tutor.numbers(self.library, self.transcript.all_turns())
+        return {**self._rag.get_stats(), "notes": notes, "session_id": self.session_id, "study": study}
 
     def warm_up(self) -> None:
         """For a session: make vectors in the background, and import there what the first questions would wait for."""

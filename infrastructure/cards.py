@@ -83,7 +83,10 @@ class Card(Draft):
 
 @dataclass(frozen=True)
 class Review:
-    """One grade. verdict: "right", "almost", "wrong", or "" when the learner graded without an answer to judge. day: the learner's own day, which may begin at four in the morning. seconds: how long the answer took."""
+    """One grade. day: the learner's own day, which may begin at four in the morning. seconds: how long the answer took.
+
+    verdict: "right", "almost", "wrong", or "" when the learner graded without an answer to judge.
+    """
 
     review_id: int
     card_id: str

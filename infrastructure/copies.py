@@ -7,6 +7,7 @@ import gzip
 import json
 import re
 import shutil
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,9 +17,13 @@ from infrastructure.errors import HomeError
 from infrastructure.language import tr
 
 BACKUPS = "backups"  # before a migration, before a restore, and where `backup` writes when no file is named
-EXPORTS = "exports"
+EXPORTS = "exports"  # where export writes when no file is named
+CHROMA = "chroma"
 PROMPT_HISTORY = "prompt_history"
 FORMAT = "memory-rag-home"  # in the first line of every backup
+DECK_MARK = b"memory-rag-cards"  # the comment of a deck's zip file
+REPORT_MARK = "<!-- memory-rag-report -->"  # the first line of a study report
+PICTURES = ".pictures"  # added to a report's name: the folder of its pictures
 FIRST_LINE = 100_000  # bytes looked at
 UNFINISHED = ".part"
 
@@ -33,6 +38,32 @@ def is_backup(path: Path) -> bool:
     return isinstance(header, dict) and header.get("format") == FORMAT
 
 
+def is_deck(path: Path) -> bool:
+    """Is it a deck of cards that we exported? An unreadable file is none."""
+    try:
+        with zipfile.ZipFile(path) as package:
+            return package.comment == DECK_MARK
+    except (OSError, zipfile.BadZipFile):
+        return False
+
+
+def is_report(path: Path) -> bool:
+    """Is it a study report of ours?"""
+    try:
+        with path.open("rb") as file:
+            return file.readline(FIRST_LINE).rstrip() == REPORT_MARK.encode()
+    except OSError:
+        return False
+
+
+def pictures_of(report: Path) -> Path:
+    """The folder beside a report in which its pictures are."""
+    return report.with_name(report.name + PICTURES)
+
+
+OUR_FILES = {".jsonl": is_backup, ".gz": is_backup, ".apkg": is_deck, ".md": is_report}
+
+
 def open_packed(path: Path):
     """A file to read bytes from, unpacked if it is packed, whatever it is called. OSError as usual."""
     with path.open("rb") as file:
@@ -45,8 +76,19 @@ def copies_in(home: Path) -> Iterator[Path]:
     for folder in (home / BACKUPS, home / EXPORTS):
         if folder.exists():
             yield folder
-    for path in sorted(filter(Path.is_file, home.iterdir())):
-        if path.suffix == UNFINISHED or (path.name.endswith((".jsonl", ".jsonl.gz")) and is_backup(path)):
+    for path in _other_files(home):
+        if path.suffix == UNFINISHED or OUR_FILES.get(path.suffix, lambda path: False)(path):
+            yield path
+            if is_report(path) and pictures_of(path).is_dir():
+                yield pictures_of(path)
+
+
+def _other_files(folder: Path) -> Iterator[Path]:
+    """Files in a home, also in folders the learner has made there; not those of the index, which has no text."""
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and not path.is_symlink() and path.name not in (BACKUPS, EXPORTS, CHROMA):
+            yield from _other_files(path)
+        elif path.is_file():
             yield path
 
 

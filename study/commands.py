@@ -15,7 +15,7 @@ from infrastructure.language import tr
 from infrastructure.text import repair
 from study.command import Argument, Command, number
 from study.desk import Desk, sample_path
-from study.learning import ACTIONS, MOST_QUESTIONS, cards, grade_type, quiz
+from study.learning import ACTIONS, MOST_QUESTIONS, cards, grade_type, quiz, stats
 from study.lookup import chosen_document, notes, open_, outline, page
 from study.memories import MEMORY_ARGUMENTS, memory
 from study.paths import expand, text_of
@@ -118,12 +118,6 @@ def _review_json(review: Any) -> dict[str, Any]:
         "sections": [asdict(section) for section in review.sections],
         "next_step": review.next_step,
     }
-
-
-def stats(desk: Desk, args: Namespace) -> int:
-    numbers = desk.assistant.get_stats()
-    desk.result(numbers, lambda: desk.views.stats(numbers))
-    return 0
 
 
 def docs(desk: Desk, args: Namespace) -> int:

@@ -209,6 +209,17 @@ def _card_json(desk: Desk, listed: Sequence["Card"]) -> list[dict[str, Any]]:
     ]
 
 
+# ---- Numbers ----
+
+
+def stats(desk: Desk, args: Namespace) -> int:
+    from study.stats_views import overview
+
+    numbers = desk.assistant.get_stats()
+    desk.result(numbers, lambda: overview(numbers))
+    return 0
+
+
 def _views() -> ModuleType:
     from study import learning_views  # brings rich
 

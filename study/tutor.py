@@ -127,6 +127,13 @@ class Tutor:
         """ "active" or "suspended"; a suspended card is not asked and keeps what it knows."""
         return self.cards.edit(self.cards.find(card_id).card_id, status=status)
 
+    def numbers(self, library: Any, turns: Sequence[Any]) -> dict[str, Any]:
+        """My study in numbers; see `stats`."""
+        from study.stats import study_numbers
+
+        now = self._storage.now()
+        return study_numbers(library, turns, self.cards.list(), self.cards.reviews(), self.timetable, now)
+
 
 def _speaks_of(topic: str, card: Card) -> bool:
     """Half of the topic's words, or more, stand in the card or in the heading above its page."""

@@ -360,20 +360,9 @@ def _stat_rows(numbers: Mapping[str, Any]) -> list[tuple[str, str]]:
         ),
         (tr("Questions", "提问"), asked),
         (tr("Notes", "笔记"), str(numbers.get("notes", 0))),
-        (tr("Memories", "记忆"), _memories(numbers)),
         (tr("Search", "检索"), numbers.get("embedder") or tr("by words only", "仅按词检索")),
         (tr("Answers", "回答"), numbers.get("llm") or quoting),
     ]
-
-
-def _memories(numbers: Mapping[str, Any]) -> str:
-    working, episodic, semantic = (
-        numbers.get(kind, {}).get("count", 0) for kind in ("working", "episodic", "semantic")
-    )
-    return tr(
-        f"{working} working, {episodic} episodic, {semantic} semantic",
-        f"工作记忆 {working} 条，情景记忆 {episodic} 条，语义记忆 {semantic} 条",
-    )
 
 
 def settings(lines: Iterable[Any]) -> Table:
@@ -425,6 +414,10 @@ def welcome_back(numbers: Mapping[str, Any], going_on: str) -> Group:
         f"资料 {numbers['documents']} 份，已提问 {numbers['questions']} 次。",
     )
     parts = [line(told)]
+    if due := numbers["study"]["due_today"]:
+        parts.append(
+            line((tr(f"{count_of(due, 'card')} due today: /quiz", f"今天有 {due} 张卡片到期：/quiz"), "yellow"))
+        )
     if going_on:
         going = tr("Going on with the session that began with {}", "接着上次的会话：{}")
         parts.append(line((going.format(quotation(going_on, LONGEST_MEMORY)), "dim")))

@@ -22,6 +22,16 @@ from infrastructure.library import DocumentInfo
 
 THEN = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 PASSWORD = "open sesame"
+STUDY = {
+    **{"due_today": 2, "new": 1, "cards": 4, "suspended": 1, "reviews": 9, "retention": 0.875, "retention_of": 8},
+    "streak_days": 3, "minutes": {"today": 12, "total": 90},
+    "days": [{"day": f"2026-03-0{day}", "questions": 1, "reviews": day, "right": day, "minutes": 1.5} for day in (2, 3)],
+    "chapters": [
+        {"document": document, "title": title, "first": 1, "last": 4, "pages": 4, "opened": 1, "questions": 2, "cards": 3,
+         "answers": 4, "right": 3}
+        for document, title in (("guide.pdf", "3 Retrieval"), ("检索增强生成导论（修订版）.pdf", "第五章 系统的评估"))
+    ],
+}  # fmt: skip
 WORDS = [f"word{number} " for number in range(400)]
 
 
@@ -141,7 +151,7 @@ class FakeAssistant:
             "notes": 1,
         }
         memories = {kind: {"count": n} for n, kind in enumerate(("working", "episodic", "semantic"), start=1)}
-        return {**counted, **memories, "embedder": None, "llm": None}
+        return {**counted, **memories, "embedder": None, "llm": None, "study": STUDY}
 
     def resume(self, session_id: str | None = None) -> str:
         self.calls.append(("resume", session_id))
