@@ -9,6 +9,7 @@ from typing import Any
 from infrastructure.database import from_iso, to_iso
 from infrastructure.storage import Storage
 from infrastructure.text import repair
+from infrastructure.utterance import secrets_in
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,9 @@ class Transcript:
             )
 
     def add(self, session_id: str, question: str, answer: str, *, found: bool, mode: str, trace: dict[str, Any]) -> int:
-        """Write a turn down; returns its turn_id."""
+        """Write a turn down; returns its turn_id. Keys and passwords in what was asked are blacked out, wherever they stand."""
+        for secret in secrets_in(question):
+            question, answer, trace = (blacked_out(part, secret) for part in (question, answer, trace))
         with self._storage.transaction() as db:
             self.touch(session_id)
             cursor = db.execute(

@@ -322,10 +322,22 @@ def secret_in(text: str) -> str:
     ('password', '')
     """
     kind = next((kind for kind, pattern in _SECRETS.items() if pattern.search(text)), "")
-    if kind:
-        return kind
-    cards = any(_is_card_number(re.sub(r"[ -]", "", found[0])) for found in _CARD.finditer(text))
-    return "card" if cards or _IDENTITY.search(text) else ""
+    return kind or ("card" if _cards_in(text) else "")
+
+
+def secrets_in(text: str) -> list[str]:
+    """The keys, passwords and card numbers themselves, longest first.
+
+    >>> secrets_in("Why does it fail? my password is hunter22")
+    ['my password is hunter22']
+    """
+    found = [match[0] for kind in ("key", "password") for match in _SECRETS[kind].finditer(text)]
+    return sorted({*found, *_cards_in(text)}, key=len, reverse=True)
+
+
+def _cards_in(text: str) -> list[str]:
+    cards = [found[0] for found in _CARD.finditer(text) if _is_card_number(re.sub(r"[ -]", "", found[0]))]
+    return cards + [found[0] for found in _IDENTITY.finditer(text)]
 
 
 def _is_card_number(digits: str) -> bool:

@@ -4,6 +4,7 @@ A command does not know whether it was typed into a shell or into the session; w
 """
 
 import getpass
+import os
 import shutil
 import traceback
 from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ PROGRAM = "python 13_pdf_learning_assistant.py"
 SAMPLE = PROJECT / "samples" / "memory_rag_guide.pdf"
 PASSWORD_TRIES = 3
 LONG = 2  # screenfuls; what is longer goes through the pager
+PROMPT_LINES = 3  # below it: a blank line, the prompt, and room for what it says
 
 Lesson = Callable[[Path], "Iterator[RenderableType]"]
 
@@ -66,16 +68,17 @@ class Desk:
         for part in [renderable] if self.on_terminal else self.views.lines(renderable):
             self.screen.show(part)
 
-    def show_long(self, renderable: "RenderableType") -> None:
-        """The same, through the pager when the learner sits at a terminal and would have to scroll far back."""
+    def show_long(self, renderable: "RenderableType", screens: int = LONG) -> None:
+        """The same, through the pager when the learner sits at a terminal and would have to scroll back that many screens."""
         size = shutil.get_terminal_size()
         if not (self.at_terminal and self.on_terminal) or self.screen.json_only:
             return self.show(renderable)
-        text = self.views.as_text(renderable, size.columns)
-        if text.count("\n") < LONG * size.lines:
+        text = self.views.as_text(renderable, size.columns, color=not self.screen.is_plain)
+        if text.count("\n") < screens * size.lines - PROMPT_LINES:
             return self.show(renderable)
         import pydoc
 
+        os.environ.setdefault("LESS", r"-RX -PsSpace\: more   q\: back$")  # colours; what was read stays on the screen
         return pydoc.pager(text)
 
     def note(self, text: str, style: str = "") -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from infrastructure.library import DocumentInfo, Library, StoredPage
     from infrastructure.transcript import Turn
 
-AROUND = 400  # characters shown before and after a quote, to the next line break
+AROUND = 250  # characters shown before and after a quote, to the next line break
 LOOKED_BACK = 20  # turns: what was cited longer ago is looked up by its page
 
 Span = tuple[int, int]

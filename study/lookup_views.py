@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from infrastructure.console import plain
@@ -68,7 +69,7 @@ def outline(documents: Sequence[Mapping[str, Any]]) -> RenderableType:
         table.show_header = False
         top = min(entry["level"] for entry in document["outline"])
         for entry in document["outline"]:
-            title = plain("  " * (entry["level"] - top + 1) + entry["title"])
+            title = Padding(plain(entry["title"]), (0, 0, 0, 2 * (entry["level"] - top + 1)))
             table.add_row(title, line((place(entry["page"], entry["page_label"]), "dim")))
         parts += [table, ""]
     return Group(*parts[:-1])

@@ -108,6 +108,8 @@ def about(about: About) -> RenderableType:
 def _facts(about: About) -> list[tuple[str, str]]:
     item = about.item
     said_by = {"user": tr("you", "你"), "document": tr("a document", "资料"), "model": tr("the assistant", "助手")}
+    if item.memory_type == "working" and "question" in item.metadata:
+        said_by["user"] = tr("this conversation", "本次对话")
     until = local_time(item.valid_until) if item.valid_until else tr("now", "现在")
     used = tr(f"in {count_of(item.access_count, 'answer')}", f"{item.access_count} 个回答")
     if item.last_accessed:

@@ -8,6 +8,7 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
+from prompt_toolkit.filters import is_searching
 from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import ColorDepth
@@ -82,8 +83,9 @@ class LineEditor:
 
 def _keys() -> KeyBindings:
     keys = KeyBindings()
+    editing = ~is_searching  # in a search (Ctrl-R) Enter takes what is found, and Ctrl-C ends the search
 
-    @keys.add("enter")
+    @keys.add("enter", filter=editing)
     def send(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
         if buffer.complete_state and buffer.complete_state.current_completion:
@@ -91,11 +93,11 @@ def _keys() -> KeyBindings:
         else:
             buffer.validate_and_handle()
 
-    @keys.add("escape", "enter")
+    @keys.add("escape", "enter", filter=editing)
     def new_line(event: KeyPressEvent) -> None:
         event.current_buffer.newline(copy_margin=False)
 
-    @keys.add("c-c")
+    @keys.add("c-c", filter=editing)
     def clear_or_leave(event: KeyPressEvent) -> None:
         if event.current_buffer.text:
             event.current_buffer.reset()

@@ -120,7 +120,8 @@ def help_(desk: Desk, args: Namespace) -> int:
     if word:
         desk.show(help_for(find(word), in_session=True).rstrip("\n"))
     else:
-        desk.show(desk.views.command_list([(f"/{command.synopsis}", tr(*command.help)) for command in COMMANDS]))
+        rows = [(f"/{command.synopsis}", tr(*command.help)) for command in COMMANDS]
+        desk.show_long(desk.views.command_list(rows), screens=1)
     return 0
 
 

@@ -71,9 +71,18 @@ def lines(renderable: RenderableType) -> Iterator[RenderableType]:
             yield renderable
 
 
-def as_text(renderable: RenderableType, width: int = 80) -> str:
-    """What it looks like without a terminal, line by line."""
-    console = Console(file=StringIO(), width=width, color_system=None, markup=False, emoji=False, highlight=False)
+def as_text(renderable: RenderableType, width: int = 80, *, color: bool = False) -> str:
+    """What it looks like, line by line, without a terminal or as one with colours shows it."""
+    system, forced = ("standard", True) if color else (None, None)
+    console = Console(
+        file=StringIO(),
+        width=width,
+        color_system=system,
+        force_terminal=forced,
+        markup=False,
+        emoji=False,
+        highlight=False,
+    )
     console.print(renderable)
     return console.file.getvalue()
 
@@ -433,8 +442,8 @@ def _how_to_type() -> str:
 
 def _no_model() -> str:
     return tr(
-        "No language model set: answers quote your documents (LLM_MODEL sets one).",
-        "未设置语言模型：回答直接引用资料原文（可用 LLM_MODEL 设置）。",
+        "No language model set: answers quote your documents (/model NAME takes one).",
+        "未设置语言模型：回答直接引用资料原文（用 /model NAME 启用）。",
     )
 
 

@@ -132,3 +132,14 @@ def test_half_a_character_is_dropped_and_loses_no_turn(transcript):
     add(transcript, question="half \ud83d", answer="\x00of it", trace={"said": "half \ud83d\n"})
     turn = transcript.turns("s")[0]
     assert (turn.question, turn.answer, turn.trace) == ("half ", "of it", {"said": "half \n"})
+
+
+@pytest.mark.parametrize("secret", ["sk-abcdefgh12345678abcd", "my password is hunter22", "4111 1111 1111 1111"])
+def test_a_secret_in_a_question_is_written_down_nowhere(transcript, secret):
+    asked = f"Why is {secret} refused?"
+    transcript.add(
+        "s1", asked, f"About {secret}.", found=True, mode="extractive", trace={"topic": asked, "list": [asked]}
+    )
+    (turn,) = transcript.turns("s1")
+    assert secret not in repr(turn) and turn.question == "Why is ▇▇▇ refused?"
+    assert turn.trace == {"topic": "Why is ▇▇▇ refused?", "list": ["Why is ▇▇▇ refused?"]}

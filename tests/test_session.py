@@ -1,0 +1,100 @@
+"""A whole study session in a real terminal: the real program, a real home, a model that answers slowly over HTTP."""
+
+import io
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from support import OpenAIServer, Reply
+from test_acceptance import environment, model
+
+pexpect = pytest.importorskip("pexpect", reason="a real terminal is only driven where pexpect is installed")
+if sys.platform == "win32":
+    pytest.skip("pexpect needs a Unix terminal", allow_module_level=True)
+
+PROJECT = Path(__file__).resolve().parent.parent
+PROGRAM = PROJECT / "13_pdf_learning_assistant.py"
+ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()=>][A-Z0-9]?")
+CTRL_C, CTRL_D, CTRL_R = "\x03", "\x04", "\x12"
+LISTENS = "\x1b[?2004h"  # the line editor is ready
+
+
+class Terminal:
+    """The program in a pseudo-terminal; `say` sends a line and returns what is shown until the next prompt."""
+
+    def __init__(self, home: Path, *words: str, **more: str) -> None:
+        env = environment(TERM="xterm", PROMPT_TOOLKIT_NO_CPR="1", PAGER="cat", EMBEDDING_MODEL="none", **more)
+        self.child = pexpect.spawn(
+            sys.executable, [str(PROGRAM), "--home", str(home), *words],
+            cwd=PROJECT, env=env, encoding="utf-8", dimensions=(40, 100), timeout=60,
+        )  # fmt: skip
+        self.child.logfile_read = io.StringIO()
+        self.first = self.until_prompt()
+
+    def until_prompt(self) -> str:
+        self.child.expect_exact(LISTENS)
+        return ESCAPE.sub("", self.child.before).replace("\r", "")
+
+    def say(self, line: str) -> str:
+        self.child.send(line + "\r")
+        self.child.expect_exact("\x1b[?2004l")  # the line is taken
+        return self.until_prompt()
+
+    def leave(self, key: str) -> int:
+        self.child.send(key)
+        self.child.expect(pexpect.EOF)
+        self.child.close()
+        return self.child.exitstatus
+
+
+@pytest.fixture
+def terminal(tmp_path):
+    """terminal(*words, **environment) → the program, listening."""
+    open_now: list[Terminal] = []
+
+    def sit_down(*words: str, **more: str) -> Terminal:
+        open_now.append(Terminal(tmp_path / "home", *words, **more))
+        return open_now[-1]
+
+    yield sit_down
+    for here in open_now:
+        here.child.close(force=True)
+
+
+def test_a_first_evening_and_the_next_morning(terminal):
+    here = terminal()
+    assert "/load samples/memory_rag_guide.pdf" in here.first and here.first.strip().count("\n") < 15
+    assert "loaded · 12 pages" in here.say("/load samples/memory_rag_guide.pdf")
+    assert "p. 5 (PDF page 7)" in here.say("What does HyDE stand for?")
+    assert "Understood as" in here.say("那这个怎么优化？")
+    assert "评估 RAG 系统主要看三个指标" in here.say("RAG 系统怎么评估？")
+    assert "did you mean /page?" in here.say("/pagge 5")
+    assert "PDF page 7" in here.say("/page ７") and "semantic" not in here.say("/memory list --kind episodic")
+    assert here.leave(CTRL_D) == 0
+
+    here = terminal()
+    assert "1 document, 3 questions so far." in here.first and "What does HyDE stand for?" in here.first
+    assert "评估" in here.say("/why")
+    here.child.send(CTRL_R + "pagge\r")
+    assert "did you mean /page?" in here.say("")
+    assert here.leave("/quit\r") == 0
+
+
+def test_ctrl_c_stops_a_model_and_what_it_had_said_is_kept(terminal):
+    said = "The tide is caused by the moon [1] and " + "a word " * 40
+    with OpenAIServer("", Reply(said, stall=60.0), default="") as server:
+        here = terminal(**model(server))
+        here.say("/load samples/memory_rag_guide.pdf")
+        here.child.send("What does HyDE stand for?\r")
+        here.child.expect_exact("caused by the moon")
+        here.child.send(CTRL_C)
+        here.child.expect_exact("Stopped.")
+        here.until_prompt()
+        shown = here.say("/why")
+        assert "until you stopped it" in shown and "a part is no memory" in shown
+        assert "No memories here." in here.say("/memory list --kind episodic")
+        assert "PDF page" in here.say("/open 1")
+        here.child.send(CTRL_C)
+        here.child.expect_exact("Ctrl-C once more")
+        assert here.leave(CTRL_C) == 0
