@@ -55,11 +55,16 @@ def need(name: str) -> ModuleType:
 def missing(name: str) -> str:
     """The sentence for an absent extra."""
     extra = EXTRAS[name]
-    what, command = tr(*extra.purpose), pip_command(*extra.requirements)
+    what = tr(*extra.purpose)
     return tr(
-        f"{what} needs a package that is not installed: {command}",
-        f"{what}需要安装额外的包：{command}",
+        f"{what} needs a package that is not installed: {command(name)}",
+        f"{what}需要安装额外的包：{command(name)}",
     )
+
+
+def command(name: str) -> str:
+    """What to type to install an extra."""
+    return pip_command(*EXTRAS[name].requirements)
 
 
 def pip_command(*requirements: str) -> str:

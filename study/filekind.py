@@ -34,6 +34,13 @@ def is_pdf(head: bytes) -> bool:
     return b"%PDF-" in head[:PDF_HEADER_WITHIN]
 
 
+def office_kind(path: Path, head: bytes) -> bool:
+    """Can markitdown read it? A Word, PowerPoint or EPUB file, or a web page, by its bytes and not by its name."""
+    if head.startswith(b"PK\x03\x04"):
+        return _zip_kind(path) in (_OFFICE["word/"], _OFFICE["ppt/"], _OFFICE["META-INF/container.xml"])
+    return _is_html(head)
+
+
 def foreign_kind(path: Path, head: bytes) -> str | None:
     """What the file really is, with its article ("a PNG picture"); None when nothing speaks against text or a broken PDF.
 
@@ -44,12 +51,16 @@ def foreign_kind(path: Path, head: bytes) -> str | None:
     for start, name in _BY_START:
         if head.startswith(start):
             return tr(*name)
-    beginning = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if beginning.startswith((b"<!doctype html", b"<html", b"<head", b"<body")) or b"<html" in beginning[:512]:
+    if _is_html(head):
         return tr("a web page (HTML)", "网页 (HTML)")
     if head and not head.strip(b"\x00"):
         return tr("nothing but zero bytes", "全是零字节，没有内容")
     return None
+
+
+def _is_html(head: bytes) -> bool:
+    beginning = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    return beginning.startswith((b"<!doctype html", b"<html", b"<head", b"<body")) or b"<html" in beginning[:512]
 
 
 def _zip_kind(path: Path) -> tuple[str, str]:

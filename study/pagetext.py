@@ -14,10 +14,8 @@ of clean text lies in the raw page. A quotation is cut from the raw page with th
 """
 
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from itertools import accumulate
 from typing import NamedTuple
 
 from infrastructure.text import fold_radicals, repair
@@ -36,12 +34,7 @@ _CONTROLS = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f]")
 USUAL_SEPARATOR = 5  # times in a document
 
 
-class RawText(NamedTuple):
-    text: str
-    gaps: list[int]  # offsets where a control code that stood for a space was taken out
-
-
-def raw_pages(given: Sequence[str]) -> list[RawText]:
+def raw_pages(given: Sequence[str]) -> list[str]:
     """What an engine gave, page by page, without what cannot be stored or shown.
 
     Some fonts have no space and use a control code for it (a browser's print gives "et\\x01al."). A code that a document
@@ -50,22 +43,8 @@ def raw_pages(given: Sequence[str]) -> list[RawText]:
     counts: Counter[str] = Counter()
     for text in given:
         counts.update(_CONTROLS.findall(text))
-    separators = "".join(code for code, count in counts.items() if code < " " and count >= USUAL_SEPARATOR)
-    return [_raw_text(text, separators) for text in given]
-
-
-def _raw_text(text: str, separators: str) -> RawText:
-    if not any(code in text for code in separators):
-        return RawText(repair(text), [])
-    parts = [repair(part) for part in re.split(f"[{re.escape(separators)}]", text)]
-    ends = accumulate(map(len, parts[:-1]))
-    return RawText("".join(parts), [end for end in dict.fromkeys(ends) if end])
-
-
-def noise(text: str) -> int:
-    """Control codes on a page, but for the commonest, which may be its space."""
-    counts = Counter(_CONTROLS.findall(text))
-    return counts.total() - max(counts.values(), default=0)
+    spaces = dict.fromkeys((code for code, count in counts.items() if code < " " and count >= USUAL_SEPARATOR), " ")
+    return [repair(text.translate(str.maketrans(spaces)) if spaces else text) for text in given]
 
 
 _NOT_IN_WORDS = ".,;:!?()[]\"'“”‘’…"
@@ -157,15 +136,14 @@ def clean_page(
     raw: str,
     *,
     dropped: Collection[int] = (),
-    gaps: Sequence[int] = (),
     compounds: Collection[str] = (),
     titles: Collection[str] = (),
 ) -> CleanText:
     """The searchable text of one page.
 
     dropped: numbers of the lines that are no text of this page (running headers, footers, page numbers), from 0.
-    gaps: raw offsets where a control code stood for a space. compounds: lower-case words known to keep their hyphen.
-    titles: headings of this page, bare; such a line is not joined with its neighbours.
+    compounds: lower-case words known to keep their hyphen. titles: headings of this page, bare; such a line is not joined with
+    its neighbours.
     """
     folded = fold_radicals(raw) if _RADICALS.search(raw) else raw
     lines = _kept_lines(folded, dropped)
@@ -181,7 +159,7 @@ def clean_page(
         else:
             joint = _joint(line, lines[index + 1], _fills(widths, index, measure), compounds)
         end = line.end - 1 if joint == _DEHYPHENATE else line.end
-        _copy_line(builder, line, end, gaps)
+        _copy_line(builder, line, end)
         if joint not in ("", _DEHYPHENATE):
             builder.replace(joint, line.end) if len(joint) > 1 else builder.copy(joint, line.end)
     return CleanText("".join(builder.parts), tuple(builder.offsets))
@@ -245,23 +223,12 @@ def _pieces(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
     return spans if any(_letters(text[start:end]) >= 2 for start, end in spans) else []
 
 
-def _copy_line(builder: _Builder, line: Line, end: int, gaps: Sequence[int]) -> None:
+def _copy_line(builder: _Builder, line: Line, end: int) -> None:
     start = line.start
-    for gap in gaps[bisect_right(gaps, line.start) :]:
-        if gap >= end:
-            break
-        _copy_span(builder, line, start, gap)
-        if not line.text[gap - line.start - 1].isspace() and not line.text[gap - line.start].isspace():
-            builder.copy(" ", gap - 1)
-        start = gap
-    _copy_span(builder, line, start, end)
-
-
-def _copy_span(builder: _Builder, line: Line, start: int, end: int) -> None:
     if _INSIDE.search(line.text) is None:
-        builder.copy(line.text[start - line.start : end - line.start], start)
+        builder.copy(line.text[: end - start], start)
         return
-    for match in _INSIDE.finditer(line.text, start - line.start, end - line.start):
+    for match in _INSIDE.finditer(line.text, 0, end - line.start):
         at = line.start + match.start()
         builder.copy(line.text[start - line.start : match.start()], start)
         if match["space"]:

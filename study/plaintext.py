@@ -74,6 +74,45 @@ def _decode_damaged(data: bytes) -> Decoded | None:
     return Decoded(text, "cp1252", "\ufffd" in text) if _any_text(text) else None
 
 
+# ---- Chinese that was read as Latin-1 ----
+
+_BYTE_RUN = re.compile("[\u0080-\u00ff\u0152-\u0178\u0192\u02c6\u02dc\u2013-\u2122\u20ac]{2,}")
+_FEWEST_REGAINED = 8  # Han characters; fewer could be chance
+
+
+def regain_chinese(text: str) -> str:
+    """GBK bytes that a PDF without a letter table shows as Latin letters, as Chinese again; any other text as it is.
+
+    >>> regain_chinese("检索增强生成系统概述".encode("gbk").decode("latin-1")), regain_chinese("déjà vu, Noël")
+    ('检索增强生成系统概述', 'déjà vu, Noël')
+    """
+    if not any("\u00a1" <= char <= "\u00ff" for char in text):
+        return text
+    regained = "".join(_gbk_run(piece) for piece in re.split(r"(\s+)", text))
+    han = sum("\u4e00" <= char <= "\u9fff" for char in regained) - sum("\u4e00" <= char <= "\u9fff" for char in text)
+    left = len(re.findall("[\u00a1-\u00ff]", regained))
+    # In French an accented letter stands alone between plain ones, and hardly ever pairs up to a common character.
+    return regained if han >= _FEWEST_REGAINED and left < han / 4 else text
+
+
+def _gbk_run(word: str) -> str:
+    """A word without blanks, its runs of high bytes decoded where they are common Chinese."""
+
+    def decoded(run: re.Match[str]) -> str:
+        try:
+            chinese = b"".join(_byte_of(char) for char in run[0]).decode("gbk")
+        except UnicodeError:
+            return run[0]
+        return chinese if all(map(_in_gb2312, chinese)) else run[0]
+
+    return _BYTE_RUN.sub(decoded, word)
+
+
+def _byte_of(char: str) -> bytes:
+    """The byte that a reader of Latin-1, or of Windows' own kind of it, took for this character."""
+    return bytes([ord(char)]) if char <= "\u00ff" else char.encode("cp1252")
+
+
 # ---- Markdown ----
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$")

@@ -14,7 +14,10 @@ UNREADABLE = 0.5  # below: kept out of search
 DOUBTFUL = 0.85  # below: searched, with a warning
 ENOUGH = 40  # characters; less says nothing about a page
 SAMPLE = 1500  # characters; enough to know a cipher
+WELL_SPACED = 0.9  # below: another engine may tell the words apart
+LONGEST_WORD = 22  # letters; German compounds end about here
 
+_CONTROLS = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f]")
 _SIGNS = re.compile("[\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff]")
 _GLYPH_NAMES = re.compile(r"(?:/[a-zA-Z]{1,3}\d{1,4}(?![\w]))+|\(cid:\d+\)")
 _STRAY_MARKS = re.compile("(?<![^\\s\u0300-\u036f])[\u0300-\u036f]")
@@ -35,24 +38,30 @@ _SCRIPT_OF = list(accumulate(0x500 + code in _SCRIPT_STARTS for code in range(0x
 _OTHER_SCRIPTS = re.compile("[\u0530-\u1cff]")
 
 
-def readability(text: str, *, noise: int = 0) -> float:
-    """1.0 for a page people can read, toward 0.0 for signs. noise: control codes the engine gave besides.
+def readability(text: str) -> float:
+    """1.0 for a page people can read, toward 0.0 for signs, control codes among them.
 
     >>> readability("检索增强生成，即 RAG，先查资料再回答。" * 3), readability("/g18/g152/g135/g148" * 5)
     (1.0, 0.0)
     """
-    length = len("".join(text.split())) + noise
+    length = len("".join(text.split()))
     if length < ENOUGH:
         return 1.0
     foreign = not text.isascii()
     if (foreign and _is_script_salad(text)) or _is_cipher(text[:SAMPLE]):
         return 0.0
-    bad = noise
+    bad = _control_codes(text)
     if foreign:
         bad += len(_SIGNS.findall(text)) + len(_STRAY_MARKS.findall(text)) + _mojibake(text)
     if text.count("/") > 10 or "(cid:" in text:
         bad += sum(map(len, _GLYPH_NAMES.findall(text)))
     return round(max(0.0, 1 - bad / length), 3)
+
+
+def _control_codes(text: str) -> int:
+    """All but the commonest, which may be the font's space."""
+    counts = Counter(_CONTROLS.findall(text))
+    return counts.total() - max(counts.values(), default=0)
 
 
 def _is_script_salad(text: str) -> bool:
@@ -88,3 +97,28 @@ def _is_cipher(text: str) -> bool:
 
 def _common_share(words: Sequence[str]) -> float:
     return sum(word.lower() in _COMMON for word in words) / max(20, len(words))
+
+
+# ---- Spaces ----
+
+_LATIN_WORDS = re.compile(r"[^\W\d_\u0370-\uffff]+")
+_SPELT_OUT = re.compile(
+    r"\b[^\W\d_](?: +[^\W\d_]\b){5,}"
+)  # a formula has single letters, too, but not so many in a row
+
+
+def spacing(text: str) -> float:
+    """1.0 when words stand apart, less the more of them are glued together or spelt out letter by letter.
+
+    >>> spacing("the quick brown fox jumps over the lazy dog " * 5)
+    1.0
+    >>> spacing("thequickbrownfoxjumpsoverthelazydog " * 30), spacing("t h e q u i c k b r o w n " * 10)
+    (0.0, 0.0)
+    """
+    words = _LATIN_WORDS.findall(text)
+    letters = sum(map(len, words))
+    if len(words) < 20 or 4 * letters < len(text):
+        return 1.0
+    glued = sum(len(word) for word in words if len(word) > LONGEST_WORD)
+    spelt = sum(len(_LATIN_WORDS.findall(run)) for run in _SPELT_OUT.findall(text))
+    return round(max(0.0, 1 - (glued + spelt) / letters), 3)

@@ -9,6 +9,7 @@ masked, but does not count pages.
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
+from statistics import median
 from typing import NamedTuple
 
 from study.pagetext import bare, page_lines
@@ -16,11 +17,11 @@ from study.pagetext import bare, page_lines
 EDGE = 4  # lines looked at from each end of a page: header, number, rule, side note
 NEAR = 4  # pages: left and right pages may have headers of their own
 LONGEST = 200  # characters
-MOST_LOOKS = 6  # pages; reading where lines stand takes a page's time again
+MOST_LOOKS = 6  # pages; looking how large lines are set takes a page's time again
 STAMP_LINES, STAMP_LENGTH = 3, 300  # a page of at most this much may be nothing but a stamp
 HEADING_GROWTH = 1.15  # a heading is set at least this much larger than the text, a running header never is
 
-Placed = Mapping[str, tuple[float, float]]  # line → (font size, height on the page)
+Sizes = Mapping[str, float]  # line, bare → how large it is set
 
 
 class Edge(NamedTuple):
@@ -37,19 +38,19 @@ def running_lines(
     *,
     headings: Mapping[int, Collection[str]] | None = None,
     labels: Sequence[str | None] = (),
-    place: Callable[[int], Placed] | None = None,
+    sizes: Callable[[int], Sizes] | None = None,
 ) -> list[set[int]]:
     """For each raw page the numbers of the lines to leave out of search.
 
     headings: page (from 0) → titles its outline names there; those lines stay. labels: the printed page numbers the file
-    gives; a first or last line that is just this number goes. place(page) tells where lines stand and how
-    large; without it a line that also opens the first page is taken for the title and stays there.
+    gives; a first or last line that is just this number goes. sizes(page) tells how large lines are set. A header
+    that also opens the first page stays there: it may be the title, and once it must be found.
     """
     if len(pages) < 2:
         return [set() for _ in pages]
     if _only_stamps(pages):
         return [set(range(raw.count("\n") + 1)) for raw in pages]
-    look = _Look(place)
+    look = _Look(sizes)
     found = _by_mask(pages)
     running = [
         edge
@@ -70,7 +71,7 @@ def running_lines(
             edge
             for edge in repeated
             if bare(edge.text) not in map(bare, (headings or {}).get(edge.page, ()))
-            and not (edge.page == 0 and edge.top and not counted and _is_title(repeated, look))
+            and not (edge.page == 0 and edge.top and not counted)
         ]
     return _spare_short_pages(pages, _outermost(running, len(pages)))
 
@@ -167,22 +168,19 @@ def _outermost(running: Sequence[Edge], page_count: int) -> list[set[int]]:
 class _Look:
     """Font sizes of a few pages, asked for only when a line could be a heading."""
 
-    def __init__(self, place: Callable[[int], Placed] | None) -> None:
-        self._place = place
-        self._seen: dict[int, Placed] = {}
+    def __init__(self, sizes: Callable[[int], Sizes] | None) -> None:
+        self._sizes = sizes
+        self._seen: dict[int, Sizes] = {}
 
-    def at(self, edge: Edge) -> tuple[float, float] | None:
-        if self._place is None:
-            return None
+    def is_large(self, edge: Edge) -> bool:
+        """Is the line set larger than its page's text? False when that cannot be known."""
+        if self._sizes is None or (edge.page not in self._seen and len(self._seen) >= MOST_LOOKS):
+            return False
         if edge.page not in self._seen:
-            if len(self._seen) >= MOST_LOOKS:
-                return None
-            self._seen[edge.page] = self._place(edge.page)
-        return self._seen[edge.page].get(bare(edge.text))
-
-    def body_size(self, page: int) -> float:
-        sizes = sorted(size for size, _ in self._seen.get(page, {}).values())
-        return sizes[len(sizes) // 2] if sizes else 0.0
+            self._seen[edge.page] = self._sizes(edge.page)
+        page = self._seen[edge.page]
+        size = page.get(bare(edge.text))
+        return size is not None and size > HEADING_GROWTH * median(page.values())
 
 
 def _is_heading_series(mask: str, running: Sequence[Edge], look: _Look) -> bool:
@@ -193,17 +191,7 @@ def _is_heading_series(mask: str, running: Sequence[Edge], look: _Look) -> bool:
         return False
     if _COUNTED_HEADING.search(mask):
         return True
-    sample = running[len(running) // 2]
-    seen = look.at(sample)
-    return seen is not None and seen[0] > HEADING_GROWTH * look.body_size(sample.page)
-
-
-def _is_title(running: Sequence[Edge], look: _Look) -> bool:
-    """Does the line on the first page stand elsewhere, or larger, than where it repeats?"""
-    first, other = look.at(running[0]), look.at(running[-1])
-    if first is None or other is None:
-        return True
-    return first[0] > HEADING_GROWTH * other[0] or abs(first[1] - other[1]) > first[0]
+    return look.is_large(running[len(running) // 2])
 
 
 def _only_stamps(pages: Sequence[str]) -> bool:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from infrastructure.errors import DocumentError
-from infrastructure.language import tr
+from infrastructure.extras import command, has
+from infrastructure.language import language, tr
 from study.plaintext import decode
 
 
@@ -85,6 +86,14 @@ def wrong_kind(path: Path, kind: str | None, size: int, head: bytes) -> Document
     return DocumentError(message.format(name=path.name, kind=kind, size=size))
 
 
+def broken_office_file(path: Path, reason: str) -> DocumentError:
+    message = tr(
+        "{name} cannot be converted ({reason}): open it in its program, save it again or as PDF, and load that.",
+        "{name} 无法转换（{reason}）：请用原程序打开后重新保存或另存为 PDF，再加载。",
+    )
+    return DocumentError(message.format(name=path.name, reason=reason))
+
+
 # ---- Text files ----
 
 
@@ -121,8 +130,8 @@ def damaged_text(name: str, encoding: str) -> str:
 # ---- PDF ----
 
 
-def broken_pdf(path: Path, reasons: Sequence[str], *, truncated: bool) -> DocumentError:
-    """No engine could open it. reasons: one from each."""
+def broken_pdf(path: Path, reason: str, *, truncated: bool) -> DocumentError:
+    """No engine could open it. reason: theirs, in a few words."""
     if truncated:
         message = tr(
             "{name} looks incomplete ({size:,} bytes, no end mark): download it again.",
@@ -134,7 +143,7 @@ def broken_pdf(path: Path, reasons: Sequence[str], *, truncated: bool) -> Docume
             "or print it to a new PDF from a viewer that opens it.",
             "{name} 已损坏，无法读取（{reason}）：请重新下载，或用能打开它的阅读器另存为新的 PDF。",
         )
-    return DocumentError(message.format(name=path.name, size=path.stat().st_size, reason="; ".join(reasons)))
+    return DocumentError(message.format(name=path.name, size=path.stat().st_size, reason=reason))
 
 
 def no_pages(path: Path) -> DocumentError:
@@ -146,34 +155,39 @@ def nothing_to_search(
     name: str, *, empty: Sequence[int], failed: Mapping[int, str], unreadable: Sequence[int]
 ) -> DocumentError:
     """Every page is silent: say which, why, and what to do. failed: page number → reason."""
+    ocr = ocr_found_nothing() if has("ocr") else ocr_is_missing()
     if unreadable:
         numbers = unreadable
         message = tr(
-            "{name} has a text layer that nobody can read ({pages}; its fonts lack a letter table): "
-            "run OCR on it, for example with ocrmypdf --force-ocr, and load the result.",
-            "{name} 的文字层无法辨认（{pages}；字体缺少字符对照表）：请用 OCR 处理（例如 ocrmypdf --force-ocr）后再加载。",
+            "{name} has a text layer that nobody can read ({pages}; its fonts lack a letter table).",
+            "{name} 的文字层无法辨认（{pages}；字体缺少字符对照表）。",
         )
     elif failed and not empty:
         numbers = list(failed)
         message = tr(
             "{name} opens, but none of its pages can be read ({pages}; {reason}): "
-            "print it to a new PDF from a viewer, or run OCR on it.",
-            "{name} 能打开，但没有一页能读取（{pages}；{reason}）：请用阅读器另存为新的 PDF，或做 OCR。",
+            "print it to a new PDF from a viewer and load that.",
+            "{name} 能打开，但没有一页能读取（{pages}；{reason}）：请用阅读器另存为新的 PDF 再加载。",
         )
+        ocr = ""
     else:
         numbers = [*empty, *failed]
-        message = tr(
-            "{name} has no text layer ({pages}): if it is a scan, run OCR on it, for example with ocrmypdf, "
-            "and load the result.",
-            "{name} 没有文字层（{pages}）：如果是扫描件，请先做 OCR（例如 ocrmypdf）再加载。",
-        )
+        message = tr("{name} has no text layer ({pages}).", "{name} 没有文字层（{pages}）。")
     unit = "page" if len(numbers) == 1 else "pages"
     pages = tr(f"{unit} {page_ranges(numbers)}", f"第 {page_ranges(numbers)} 页")
-    return DocumentError(message.format(name=name, pages=pages, reason="; ".join(dict.fromkeys(failed.values()))))
+    told = message.format(name=name, pages=pages, reason="; ".join(dict.fromkeys(failed.values())))
+    return DocumentError(f"{told} {ocr}" if ocr and language() == "en" else told + ocr)
 
 
 def partial_warnings(
-    total: int, *, empty: Sequence[int], failed: Mapping[int, str], unreadable: Sequence[int], doubtful: Sequence[int]
+    total: int,
+    *,
+    empty: Sequence[int],
+    failed: Mapping[int, str],
+    unreadable: Sequence[int],
+    doubtful: Sequence[int],
+    recognised: Sequence[int],
+    hidden: Sequence[int],
 ) -> list[str]:
     """One sentence for each kind of page that is missing from search or may be wrong in it."""
     without_text = tr(
@@ -193,10 +207,18 @@ def partial_warnings(
         "The text of {count} of {total} pages is partly unreadable: {pages}.",
         "共 {total} 页，其中 {count} 页部分文字无法辨认：{pages}。",
     )
+    by_ocr = tr(
+        "{count} of {total} pages were read by OCR, which makes mistakes: {pages}.",
+        "共 {total} 页，其中 {count} 页由 OCR 识别，可能有误：{pages}。",
+    )
+    unseen = tr(
+        "Text that nobody sees, without ink or outside the page, was left out on {count} of {total} pages: {pages}.",
+        "共 {total} 页，其中 {count} 页有看不见的文字（无墨迹或在页面之外），已略去：{pages}。",
+    )
     kinds = [(without_text, empty, "")]
     for reason in dict.fromkeys(failed.values()):
         kinds.append((not_read, [page for page, why in failed.items() if why == reason], reason))
-    kinds += [(signs, unreadable, ""), (partly, doubtful, "")]
+    kinds += [(signs, unreadable, ""), (partly, doubtful, ""), (by_ocr, recognised, ""), (unseen, hidden, "")]
     return [
         sentence.format(count=len(numbers), total=total, pages=page_ranges(numbers), reason=reason)
         for sentence, numbers, reason in kinds
@@ -208,4 +230,25 @@ def end_missing() -> str:
     return tr(
         "The end of the file is missing: some pages may be lost; download it again if you can.",
         "文件缺少结尾，可能丢失部分页面；建议重新下载。",
+    )
+
+
+def stopped(page: int, total: int) -> str:
+    return tr(
+        f"Reading was stopped at page {page} of {total}; what was read can be searched. Load it again to read the rest.",
+        f"读到第 {page} 页（共 {total} 页）时被停止，已读部分可以检索；再次加载即可读完其余部分。",
+    )
+
+
+def ocr_is_missing() -> str:
+    """Ends with the command that installs it."""
+    return tr(
+        f"If these are scans, install OCR and load it again: {command('ocr')}",
+        f"如果是扫描件，请安装 OCR 后重新加载：{command('ocr')}",
+    )
+
+
+def ocr_found_nothing() -> str:
+    return tr(
+        "OCR found no words on it either: check the file in a viewer.", "OCR 也没有识别出文字：请用阅读器检查该文件。"
     )
