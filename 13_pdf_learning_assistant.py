@@ -119,7 +119,7 @@ def _cut_at(breaks: Sequence[int], sections: Iterable[tuple[int, int, str]]) -> 
 
 @dataclass(frozen=True)
 class LoadReport:
-    """What loading did. action: "loaded", "already here" or "replaced". warnings are sentences for the learner."""
+    """What loading did. action: "loaded", "already here", "replaced" or, after Ctrl-C, "stopped". warnings are sentences."""
 
     name: str
     document_id: str
@@ -187,21 +187,23 @@ class PDFLearningAssistant:
         path: str | Path,
         *,
         password: str | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Callable[[int, int, str], None] | None = None,
     ) -> LoadReport:
         """Read a file and make it searchable by words at once; vectors follow (`settle`, or the background worker).
 
         The same content again changes nothing; a changed file replaces its old text without a trace (D14). Raises
-        DocumentError with one sentence when there is nothing to read. progress(page, pages) is called as pages are read.
+        DocumentError with one sentence when there is nothing to read. progress(page, pages, stage) is called as pages are
+        read. Ctrl-C keeps the pages read by then; loading the file again reads the rest.
         """
         from study import reading
 
         file, content_hash = reading.identify(path)
-        known = self.library.find(content_hash)
-        if known is not None:
-            return self._already_here(known, str(file), file.name)
+        finished, unfinished = ([*filter(None, map(self.library.find, hashes))]
+                                for hashes in reading.hashes_of_readings(content_hash))  # fmt: skip
+        if finished:
+            return self._already_here(finished[0], str(file), file.name)
         document = reading.read_document(file, password=password, progress=progress)
-        return self._store(document, replaces=self.library.at_path(str(file)))
+        return self._store(document, replaces=self.library.at_path(str(file)), rest_of=unfinished)
 
     def load_text(self, text: str, doc_name: str = "document") -> LoadReport:
         """The same for a text at hand; a changed text of the same name replaces the old one."""
@@ -223,7 +225,8 @@ class PDFLearningAssistant:
         info = self.find_document(document_id)
         return LoadReport(info.name, document_id, "already here", info.pages, info.chunks, info.warnings)
 
-    def _store(self, document: "SourceDocument", *, replaces: Sequence[str]) -> LoadReport:
+    def _store(self, document: "SourceDocument", *, replaces: Sequence[str], rest_of: Sequence[str] = ()) -> LoadReport:
+        """rest_of: earlier readings of the same content that were not finished; they go, but nothing has changed."""
         from infrastructure.library import NewChunk, StoredPage
 
         chunks = []
@@ -231,7 +234,7 @@ class PDFLearningAssistant:
             first, last = (self._page_at(document, offset) for offset in (chunk["start"], chunk["end"] - 1))
             chunks.append(NewChunk(chunk["content"], chunk["heading_path"], chunk["start"], chunk["end"], first, last))
         pages = [StoredPage(p.number, p.label, p.heading_path, p.raw, p.clean, list(p.offsets)) for p in document.pages]
-        for old in replaces:
+        for old in (gone := {*replaces, *rest_of}):
             self._forget_answers_from(old)
         document_id = self.library.add(
             name=document.name,
@@ -242,11 +245,11 @@ class PDFLearningAssistant:
             chunks=chunks,
             outline=[(entry.level, entry.title, entry.page) for entry in document.outline],
             warnings=document.warnings,
-            replaces=replaces,
+            replaces=gone,
         )
-        if replaces:
+        if gone:
             self._rag.set_session(self._rag.session_id)
-        action = "replaced" if replaces else "loaded"
+        action = "stopped" if document.stopped else "replaced" if gone - set(rest_of) else "loaded"
         return LoadReport(document.name, document_id, action, len(pages), len(chunks), document.warnings)
 
     @staticmethod

@@ -24,13 +24,13 @@ class Extra:
 
 
 EXTRAS = {
-    "ocr": Extra("rapidocr", ("rapidocr>=3.10,<4", "onnxruntime>=1.20,<2"), ("Reading scanned pages", "识别扫描页")),
+    "ocr": Extra("rapidocr", ("rapidocr>=3.10,<4", "onnxruntime>=1.32,<2"), ("Reading scanned pages", "识别扫描页")),
     "documents": Extra(
         "markitdown",
-        ("markitdown[docx,pptx]>=0.1.6,<0.2",),
+        ("markitdown[docx,pptx]>=0.1.9,<0.2",),
         ("Reading Word, PowerPoint, EPUB and HTML files", "读取 Word、PowerPoint、EPUB 和 HTML 文件"),
     ),
-    "charts": Extra("matplotlib", ("matplotlib>=3.10,<4",), ("Drawing charts", "绘制图表")),
+    "charts": Extra("matplotlib", ("matplotlib>=3.11,<4",), ("Drawing charts", "绘制图表")),
     "rankings": Extra(
         "ir_measures",
         ("ir_measures>=0.4.3,<0.5", "bm25s>=0.3.16,<0.4"),

@@ -110,7 +110,8 @@ class Library:
         outline: (level, title, page) in reading order. Content that is already here is a ValueError: ask `find` first.
         """
         document_id = content_hash[:16]
-        if self.find(content_hash) is not None:
+        replaces = set(replaces)
+        if self.find(content_hash) not in {None, *replaces}:
             raise ValueError(f"{name} is already here")
         with self.storage.transaction() as db:
             for old in replaces:

@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 
 from infrastructure.errors import PasswordNeeded
 from infrastructure.language import tr
-from study.engine import EngineError, PageText, PdfFile
+from study.engine import PICTURE, EngineError, PageText, PdfFile
 from study.outline import OutlineEntry
 from study.pdfium import PdfiumFile
 from study.plaintext import regain_chinese
 from study.plumber import PlumberFile
 from study.pypdf_engine import PypdfFile
-from study.readability import DOUBTFUL, WELL_SPACED, readability, spacing
+from study.readability import DOUBTFUL, UNREADABLE, WELL_SPACED, readability, spacing
 
 ENGINES: tuple[type[PdfFile], ...] = (PdfiumFile, PypdfFile, PlumberFile)
-GIVE_UP = 3  # pages read by every engine in vain: the rest of the file is left to the first
+GIVE_UP = 2  # pages read by every engine in vain: the rest of the file is left to the first
 
 
 class ReadPage(NamedTuple):
@@ -42,7 +42,7 @@ class Chain:
         self._files: list[PdfFile] = []
         self.reasons: list[str] = []
         self._locked: PasswordNeeded | None = None
-        self._in_vain = 0  # pages on end that no other engine read better than the first
+        self._in_vain = 0  # times on end that asking the others has not helped
         if next(self._opened(), None) is None:
             raise self._locked or EngineError(self.reasons[0])
         self.first = self._files[0]
@@ -75,23 +75,31 @@ class Chain:
             return None
 
     def read(self, page: int) -> ReadPage:
-        """The first reading that is good enough, else the best."""
-        best, best_value, best_file, reason = None, -1.0, None, ""
+        """The first reading that is good enough, else the best. Silence is checked once: the others say why a page fails."""
+        readings: list[tuple[float, ReadPage]] = []
+        reason, enough = "", False
         for file in self._opened():
             try:
                 found = _judged(file.read(page))
             except EngineError as error:
                 reason = reason or str(error)
-                continue
-            spaced = spacing(found.text)
-            if found.score * spaced > best_value:
-                best, best_value, best_file = found, found.score * spaced, file
-            good = found.score >= DOUBTFUL and spaced >= WELL_SPACED
-            if good or self._in_vain >= GIVE_UP:
+            else:
+                spaced = spacing(found.text)
+                readings.append((found.score * spaced, found))
+                enough |= found.score >= DOUBTFUL and spaced >= WELL_SPACED and not _is_silent(found)
+            if enough or (readings and self._in_vain >= GIVE_UP):
                 break
-        if best is not None:
-            self._in_vain = 0 if good or best_file is not self.first else self._in_vain + 1
-        return best or ReadPage(reason=reason)
+            enough = bool(readings) and _is_silent(readings[0][1])
+        return self._best(readings, reason)
+
+    def _best(self, readings: Sequence[tuple[float, ReadPage]], reason: str) -> ReadPage:
+        if not readings:
+            return ReadPage(reason=reason)
+        _, best = max(readings, key=lambda reading: (bool(reading[1].text.strip()), reading[0]))
+        if len(readings) > 1:
+            helped = best is not readings[0][1] and best.score >= UNREADABLE
+            self._in_vain = 0 if helped else self._in_vain + 1
+        return best if best.text.strip() else best._replace(reason=reason)
 
     def _opened(self) -> Iterator[PdfFile]:
         """The engines that can open the file, those that wait opened when it comes to them."""
@@ -112,3 +120,8 @@ class Chain:
 def _judged(page: PageText) -> ReadPage:
     text = regain_chinese(page.text)
     return ReadPage(text, readability(text), page.covered, page.hidden)
+
+
+def _is_silent(page: ReadPage) -> bool:
+    """Neither text nor a picture that could be a scan."""
+    return not page.text.strip() and page.covered < PICTURE

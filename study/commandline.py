@@ -19,7 +19,7 @@ from infrastructure.language import set_language, tr
 from infrastructure.settings import Settings, choose_language
 from study.arguments import CHAT, ShowText, first_word, given, help_for, parse
 from study.command import Command
-from study.commands import COMMANDS, load_files, names, nearest
+from study.commands import COMMANDS, names, nearest
 from study.desk import PROGRAM, Desk, Lesson
 from study.paths import exists, expand
 
@@ -164,12 +164,13 @@ def _session(desk: Desk, args: Namespace, open_assistant: OpenAssistant) -> int:
     if desk.screen.json_only:
         example = f'{PROGRAM} ask "…" --json'
         raise UsageError(tr(f"--json goes with a command: {example}", f"--json 要和命令一起用：{example}"))
+    from study.loading import load_files
     from study.terminal import Session
 
     paths = expand(args.files)
     with open_assistant(desk.settings) as desk.assistant:
         desk.interactive = True
         session = Session(desk, go_on=args.go_on)
-        if paths and not load_files(desk, paths)[0]:
+        if paths and not load_files(desk, paths).reports:
             return 1
         return session.run()

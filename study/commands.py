@@ -10,64 +10,21 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from infrastructure.errors import DocumentError, StudyError, UsageError
+from infrastructure.errors import UsageError
 from infrastructure.language import tr
 from infrastructure.text import repair
 from study.command import Argument, Command, number
 from study.desk import Desk, sample_path
 from study.learning import ACTIONS, MOST_QUESTIONS, cards, grade_type, quiz, stats
+from study.loading import load
 from study.lookup import chosen_document, notes, open_, outline, page
 from study.memories import MEMORY_ARGUMENTS, memory
-from study.paths import expand, text_of
+from study.paths import text_of
 from study.sitting import help_, language, language_code, leave, model, resume, session, settings
 from study.trace import why
 from study.upkeep import backup, doctor, restore
 
 # ---- What the commands do ----
-
-
-def load(desk: Desk, args: Namespace) -> int:
-    """1 if any file failed."""
-    return 1 if load_files(desk, expand(args.paths), args.password)[1] else 0
-
-
-def load_files(
-    desk: Desk, files: Sequence[Path | DocumentError], password: str | None = None
-) -> tuple[list[Any], list[str]]:
-    """Load files one by one and tell of each; what fails does not stop the rest. Returns (reports, errors)."""
-    rows, reports, errors = [], [], []
-    for path in files:
-        try:
-            report = desk.load(path, password)
-        except StudyError as error:
-            desk.note(str(error), "red")
-            errors.append(str(error))
-            rows.append({"path": str(path), "error": str(error)})
-        else:
-            reports.append(report)
-            rows.append({"path": str(path), **asdict(report)})
-            _show_report(desk, report)
-    if reports:
-        desk.settle()
-    _end_of_load(desk, rows, reports, errors)
-    return reports, errors
-
-
-def _show_report(desk: Desk, report: Any) -> None:
-    if not desk.screen.json_only:
-        desk.show(desk.views.load_report(report))
-
-
-def _end_of_load(desk: Desk, rows: Sequence[Any], reports: Sequence[Any], errors: Sequence[str]) -> None:
-    if desk.screen.json_only:
-        few = tr(
-            f"{len(errors)} of {len(rows)} files could not be loaded.",
-            f"{len(rows)} 个文件中有 {len(errors)} 个加载失败。",
-        )
-        told = {} if not errors else {"error": errors[0] if len(rows) == 1 else few}
-        desk.screen.json({"documents": list(rows), **told})
-    elif len(rows) > 1:
-        desk.show(desk.views.load_summary(reports, len(errors)))
 
 
 def ask(desk: Desk, args: Namespace) -> int:

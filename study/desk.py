@@ -19,6 +19,7 @@ from infrastructure.language import tr
 from infrastructure.settings import PROJECT, Settings
 from infrastructure.text import fold, repair
 from study.flow import Flow
+from study.stages import READING, RECOGNISING
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -221,7 +222,7 @@ class Desk:
         tries = PASSWORD_TRIES if self.at_terminal and not self.screen.json_only else 0
         while True:
             try:
-                with self._counting(tr(f"Reading {path.name}", f"正在读取 {path.name}")) as advance:
+                with self._counting(path.name) as advance:
                     return self.assistant.load_document(path, password=password, progress=advance)
             except PasswordNeeded as error:
                 if not tries:
@@ -252,15 +253,20 @@ class Desk:
         return self.assistant.storage.owed().embed if self.in_background else 0
 
     @contextmanager
-    def _counting(self, description: str) -> Iterator[Callable[[int, int], None]]:
-        """A progress bar that appears with the first number it is told."""
+    def _counting(self, name: str) -> Iterator[Callable[[int, int, str], None]]:
+        """A progress bar for each stage of reading a file, which appears with the first number it is told."""
+        titles = {
+            READING: tr(f"Reading {name}", f"正在读取 {name}"),
+            RECOGNISING: tr(f"Recognising scanned pages of {name}", f"正在识别 {name} 的扫描页"),
+        }
         with ExitStack() as stack:
-            bar: list[Callable[[int], None]] = []
+            bars: dict[str, Callable[[int], None]] = {}
 
-            def advance(done: int, total: int) -> None:
-                if not bar:
-                    bar.append(stack.enter_context(self.screen.progress(description, total)))
-                bar[0](done)
+            def advance(done: int, total: int, stage: str) -> None:
+                if stage not in bars:
+                    stack.close()
+                    bars[stage] = stack.enter_context(self.screen.progress(titles[stage], total))
+                bars[stage](done)
 
             yield advance
 

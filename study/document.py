@@ -12,8 +12,7 @@ from study.pagetext import Offsets
 PAGE_BREAK = "\n\n"  # between the pages of SourceDocument.text
 STOPPED, NO_OCR = "stopped", "no ocr"  # why a document is not read to its end
 
-Progress = Callable[[int, int, str], None]  # (pages done, pages in all, READING or RECOGNISING)
-READING, RECOGNISING = "reading", "recognising"
+Progress = Callable[[int, int, str], None]  # (pages done, pages in all, one of stages)
 
 
 @dataclass

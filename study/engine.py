@@ -13,6 +13,8 @@ from infrastructure.errors import PasswordNeeded
 from infrastructure.language import tr
 from study.outline import one_line
 
+PICTURE = 0.4  # of a page covered by pictures: it may be a scan
+
 
 class EngineError(Exception):
     """`str(error)` is a few words, without the file's name: "page content too large"."""

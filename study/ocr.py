@@ -27,7 +27,7 @@ def recognise(picture: Any) -> str:
         for corners, text, sure in zip(found.boxes, found.txts, found.scores, strict=True)
         if sure >= SUREST and text.strip()
     ]
-    return "\n".join(_lines(pieces))
+    return "\n".join(in_lines(pieces))
 
 
 def _box(corners: Any, height: int) -> Box:
@@ -36,7 +36,7 @@ def _box(corners: Any, height: int) -> Box:
     return min(across), height - max(down), max(across), height - min(down)
 
 
-def _lines(pieces: list[tuple[Box, str]]) -> list[str]:
+def in_lines(pieces: list[tuple[Box, str]]) -> list[str]:
     """Pieces on one height as one line, unless they stand in two columns."""
     rows: list[list[tuple[Box, str]]] = []
     for box, text in sorted(pieces, key=lambda piece: -piece[0][1] - piece[0][3]):

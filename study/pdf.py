@@ -12,16 +12,16 @@ from pathlib import Path
 from infrastructure.extras import has
 from study import trouble
 from study.chain import ReadPage
-from study.document import NO_OCR, READING, RECOGNISING, STOPPED, Page, Progress, SourceDocument, unfinished_hash
-from study.engine import EngineError
+from study.document import NO_OCR, STOPPED, Page, Progress, SourceDocument, unfinished_hash
+from study.engine import PICTURE, EngineError
 from study.outline import heading_paths, locate_headings
 from study.pagetext import bare, clean_page, hyphenated_words, raw_pages
 from study.readability import DOUBTFUL, UNREADABLE, readability
 from study.running import running_lines
+from study.stages import READING, RECOGNISING
 from study.worker import FileReader, opened
 
 FEW_LETTERS = 30  # on a page that is a picture: a stamp, a page number
-PICTURE = 0.4  # of a page covered: it may be a scan
 COVERS = 0.02  # of a book's pages are pictures and nobody misses their words
 
 
@@ -108,9 +108,10 @@ def _recognise(file: FileReader, given: _Given, progress: Progress) -> None:
     try:
         for done, place in enumerate(pictures, 1):
             text = file.recognise(place)
-            if len(bare(text)) > len(bare(given.pages[place].text)) or given.pages[place].score < UNREADABLE:
+            unreadable = given.pages[place].score < UNREADABLE
+            if text and (unreadable or len(bare(text)) > len(bare(given.pages[place].text))):
                 given.pages[place] = ReadPage(text, readability(text), given.pages[place].covered)
-                given.recognised += [place + 1] if text else []
+                given.recognised.append(place + 1)
             progress(done, len(pictures), RECOGNISING)
     except KeyboardInterrupt:
         given.stopped_at = len(given.pages)

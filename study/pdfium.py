@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from infrastructure.text import repair
-from study.engine import EngineError, PageText, locked, reason_of, spellings
+from study.engine import PICTURE, EngineError, PageText, locked, reason_of, spellings
 from study.layout import MOST_BOXES, Box, gutter, halves, in_columns, outside
 from study.outline import DEEPEST_OUTLINE, LONGEST_OUTLINE, OutlineEntry, one_line
 from study.pagetext import bare
 
 MOST_OBJECTS = 20_000  # looked at on one page; text comes first or among them, a map has a million lines
 MOST_FORMS = 4  # levels of forms within forms
-PICTURE_SHARE = 0.4  # of the page; a scan, not a logo
 DOTS_PER_INCH = 150  # 10 pt letters are 20 pixels high, which is what OCR was trained on
 LARGEST_PICTURE = 4000  # pixels; a poster is drawn smaller
 CUT = "\ufffe"  # a hyphen at a line end and the end itself
@@ -53,7 +52,7 @@ class PdfiumFile:
         sizes: dict[str, float] = {}
         with _guarded(), _page(self._document, page) as opened:
             text = opened.get_textpage()
-            whole = text.get_text_range()
+            whole = _text(text)
             places = _places(whole, text)
             for at, line in _lines(whole):
                 letters = bare(line)
@@ -139,15 +138,28 @@ class _Objects(NamedTuple):
 def _read(page, text) -> PageText:
     paper = page.get_bbox()
     drawn = _objects(page, paper)
-    whole = text.get_text_range()
+    whole = _text(text)
     # Letters without ink over a picture, or alone on the page, are what OCR found there: they are the text.
-    unseen = drawn.unseen if drawn.inked and drawn.covered < PICTURE_SHARE else frozenset()
+    unseen = drawn.unseen if drawn.inked and drawn.covered < PICTURE else frozenset()
     boxes = [text.get_rect(place) for place in range(min(text.count_rects(), MOST_BOXES + 1))]
     if unseen or any(outside(box, paper) for box in boxes):
         whole, hidden = _visible(whole, text, unseen, paper)
         return PageText(_unix(whole), drawn.covered, hidden)
     split = gutter(boxes)
     return PageText(_unix(whole) if split is None else _by_columns(whole, text, split), drawn.covered)
+
+
+def _text(text) -> str:
+    from pypdfium2 import raw as api
+
+    whole = text.get_text_range()
+    if CUT not in whole:
+        return whole
+    # A code that means nothing comes as the same sign: it is taken for NUL, which goes later.
+    marks = [at for at, char in enumerate(whole) if char == CUT]
+    places = _places(whole, text)
+    false = {at for at in marks if api.FPDFText_IsHyphen(text, places[at]) != 1}
+    return "".join("\0" if at in false else char for at, char in enumerate(whole)) if false else whole
 
 
 def _unix(text: str) -> str:

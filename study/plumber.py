@@ -25,7 +25,7 @@ class PlumberFile:
         with _guarded():
             opened = self._file.pages[page]
             try:
-                return PageText(opened.dedupe_chars().extract_text() or "")
+                return PageText(opened.extract_text() or "")
             finally:
                 opened.close()  # it keeps every letter of every page otherwise
 

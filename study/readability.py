@@ -14,7 +14,7 @@ UNREADABLE = 0.5  # below: kept out of search
 DOUBTFUL = 0.85  # below: searched, with a warning
 ENOUGH = 40  # characters; less says nothing about a page
 SAMPLE = 1500  # characters; enough to know a cipher
-WELL_SPACED = 0.9  # below: another engine may tell the words apart
+WELL_SPACED = 0.8  # below: another engine may tell the words apart
 LONGEST_WORD = 22  # letters; German compounds end about here
 
 _CONTROLS = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f]")

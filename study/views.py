@@ -5,6 +5,7 @@ their right edges go ragged beside Chinese in half of all terminals.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from io import StringIO
@@ -212,13 +213,21 @@ def _background(answer: "Answer") -> Iterator[Text]:
 # ---- Documents ----
 
 
+def _action(action: str) -> str:
+    return {
+        "loaded": tr("loaded", "已加载"),
+        "already here": tr("already here", "已在库中"),
+        "replaced": tr("changed, replaced", "有变化，已替换"),
+        "stopped": tr("stopped", "中途停止"),
+    }[action]
+
+
 def load_report(report: Any) -> Group:
     """One line for one file, and a line for each thing that could not be read."""
     word = {
-        "loaded": tr("loaded", "已加载"),
         "already here": tr("already here, nothing to do", "已在资料库中，无需重复加载"),
         "replaced": tr("changed since last time, replaced", "内容有变化，已替换旧版本"),
-    }.get(report.action, report.action)
+    }.get(report.action) or _action(report.action)
     size = tr(
         f"{count_of(report.pages, 'page')}, {count_of(report.chunks, 'passage')}",
         f"{report.pages} 页，{report.chunks} 个段落",
@@ -227,18 +236,38 @@ def load_report(report: Any) -> Group:
     return Group(told, *(Item(line(" "), line((warning, "yellow"))) for warning in report.warnings))
 
 
-def load_summary(reports: Sequence[Any], failed: int) -> Text:
-    """What became of several files."""
-    counts = [
-        sum(1 for report in reports if report.action == action) for action in ("loaded", "replaced", "already here")
-    ]
-    words = (
-        tr("loaded", "个已加载"),
-        tr("replaced", "个已替换"),
-        tr("already here", "个已在库中"),
-        tr("failed", "个失败"),
+def load_table(tried: Sequence[tuple[str, Any]]) -> RenderableType:
+    """What became of several files, a line for each: (path, report or the sentence why it failed, which has been said)."""
+    table = columns(
+        (tr("File", "文件"), {"overflow": "fold"}),
+        (tr("Result", "结果"), {"no_wrap": True}),
+        (tr("Pages", "页数"), {"justify": "right"}),
+        (tr("Passages", "段落"), {"justify": "right"}),
     )
-    told = [f"{count} {word}" for count, word in zip([*counts, failed], words, strict=True) if count]
+    for path, outcome in tried:
+        if isinstance(outcome, str):
+            table.add_row(line(_file_name(path) or outcome), line((tr("failed", "失败"), "red")), "", "")
+        else:
+            name = line(outcome.name, *((f"\n{warning}", "yellow") for warning in outcome.warnings))
+            table.add_row(name, _action(outcome.action), str(outcome.pages), str(outcome.chunks))
+    return Group(table, _tally([outcome for _, outcome in tried]))
+
+
+def _file_name(path: str) -> str:
+    return re.split(r"[/\\]", path)[-1]
+
+
+def _tally(outcomes: Sequence[Any]) -> Text:
+    """ "3 loaded, 1 failed"."""
+    words = {
+        "loaded": tr("loaded", "个已加载"),
+        "replaced": tr("replaced", "个已替换"),
+        "already here": tr("already here", "个已在库中"),
+        "stopped": tr("stopped", "个中途停止"),
+        "failed": tr("failed", "个失败"),
+    }
+    counts = Counter("failed" if isinstance(outcome, str) else outcome.action for outcome in outcomes)
+    told = [f"{counts[action]} {word}" for action, word in words.items() if counts[action]]
     return line(tr(", ", "，").join(told) + tr(".", "。"))
 
 

@@ -74,7 +74,7 @@ class FakeAssistant:
             raise DocumentError(f"{path.name} cannot be read: download it again.")
         if "locked" in path.name and password != PASSWORD:
             raise PasswordNeeded(f"{path.name} is protected by a password: load it again with --password.")
-        progress(1, 2)
+        progress(1, 2, "reading")
         known = [info for info in self._documents if info.name == path.name]
         if not known:
             info = DocumentInfo(f"id-{path.name}", path.name, str(path), "pdf", 12, 34, THEN.isoformat())

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from infrastructure.library import raw_slice
 from infrastructure.text import fold_radicals
 from study import pagetext
-from study.pagetext import LIGATURES, clean_page
+from study.pagetext import LIGATURES, clean_page, raw_pages
 
 LINE = "Retrieval finds the passages and the model writes an answer"
 
@@ -121,8 +121,11 @@ def test_runs_of_blanks_become_one():
     assert clean("name\u00a0\u3000 value\tnext") == "name value next"
 
 
-def test_a_control_code_that_stood_for_a_space_gives_one():
-    assert clean("etal.", gaps=[2]) == "et al."
+def test_a_control_code_that_a_document_uses_again_and_again_is_its_space():
+    assert raw_pages(["Cheng\x01et\x01al.\x01wrote\x01about\x01memory", "a\x02b"]) == [
+        "Cheng et al. wrote about memory",
+        "ab",
+    ]
 
 
 # ---- fake bold ----

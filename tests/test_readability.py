@@ -5,7 +5,7 @@ import doctest
 import pytest
 
 from study import readability as module
-from study.readability import DOUBTFUL, UNREADABLE, readability
+from study.readability import DOUBTFUL, UNREADABLE, WELL_SPACED, readability, spacing
 
 PROSE = {
     "English": "Retrieval finds the passages that fit a question, and the model writes an answer that stays with them. "
@@ -64,7 +64,25 @@ def test_a_few_private_bullets_do_not_matter():
 
 
 def test_control_codes_count_as_noise():
-    assert readability("a few letters among codes, not a word of sense", noise=200) < UNREADABLE
+    assert readability("a few letters among codes, not a word of sense" + "\x04\x05\x06\x07" * 50) < UNREADABLE
+
+
+def test_the_commonest_control_code_may_be_the_space():
+    assert (
+        readability(
+            "\x01".join(["words", "that", "a", "font", "without", "a", "space", "keeps", "apart", "by", "a", "code"])
+        )
+        == 1.0
+    )
+
+
+def test_words_glued_together_are_badly_spaced():
+    slide = "RevisitingAttentionforRecurrentNetworks\nWhyattentionatallandwhereitcomesfrom\n" * 12
+    assert spacing(slide) < WELL_SPACED < spacing(" ".join(PROSE["English"].split()))
+
+
+def test_a_formula_is_not_badly_spaced():
+    assert spacing("the loss of x y and z is x + y over n where n is the size of a batch " * 5) == 1.0
 
 
 def test_a_short_page_is_given_the_benefit_of_the_doubt():

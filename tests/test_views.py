@@ -232,7 +232,14 @@ def test_a_load_report_is_one_line_and_one_for_each_warning(action, said):
 
 def test_the_summary_of_a_load_counts_what_happened():
     reports = [LoadReport("a", "i", "loaded", 1, 1), LoadReport("b", "i", "already here", 1, 1)]
-    assert seen(views.load_summary(reports, 1)) == "1 loaded, 1 already here, 1 failed.\n"
+    tried = [("a", reports[0]), ("b", reports[1]), ("/books/c.pdf", "c.pdf is empty.")]
+    *rows, tally = seen(views.load_table(tried)).splitlines()
+    assert tally == "1 loaded, 1 already here, 1 failed."
+    assert [row.split()[0] for row in rows if "loaded" in row or "here" in row or "failed" in row] == [
+        "a",
+        "b",
+        "c.pdf",
+    ]
 
 
 def test_no_documents_is_a_sentence():

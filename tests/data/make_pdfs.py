@@ -6,7 +6,7 @@ private codes come out of the reader exactly as a test wants them. A viewer woul
 
 import io
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pypdf import PdfReader, PdfWriter
 from pypdf.constants import PageLabelStyle
@@ -27,6 +27,7 @@ class Line(NamedTuple):
     size: float = 11
     x: float = 72
     y: float | None = None  # height above the foot of the page; None: under the line before
+    ink: bool = True  # without it the text is there, but drawn in mode 3: nobody sees it
 
 
 def make_pdf(
@@ -75,6 +76,31 @@ def writer_of(pages: Sequence[str | Sequence[Line]]) -> PdfWriter:
     return writer
 
 
+def scan_with_text(lines: Sequence[Line], *, picture: Any = None) -> bytes:
+    """A page that a picture covers (an array of grey bytes, else one grey dot), with text over it."""
+    writer = writer_of([list(lines) or [Line(" ")]])
+    page = writer.pages[0]
+    image = DecodedStreamObject()
+    rows, columns = (1, 1) if picture is None else picture.shape
+    image.set_data(b"\xc0" if picture is None else picture.tobytes())
+    image.update(
+        {
+            NameObject("/Type"): NameObject("/XObject"),
+            NameObject("/Subtype"): NameObject("/Image"),
+            NameObject("/Width"): NumberObject(columns),
+            NameObject("/Height"): NumberObject(rows),
+            NameObject("/ColorSpace"): NameObject("/DeviceGray"),
+            NameObject("/BitsPerComponent"): NumberObject(8),
+        }
+    )
+    drawn = writer._add_object(image.flate_encode())
+    page["/Resources"][NameObject("/XObject")] = DictionaryObject({NameObject("/Im1"): drawn})
+    content = DecodedStreamObject()
+    content.set_data(f"q {WIDTH} 0 0 {HEIGHT} 0 0 cm /Im1 Do Q\n".encode() + page["/Contents"].get_data())
+    page[NameObject("/Contents")] = writer._add_object(content)
+    return written(writer)
+
+
 def written(writer: PdfWriter) -> bytes:
     buffer = io.BytesIO()
     writer.write(buffer)
@@ -117,7 +143,8 @@ def _content(lines: Sequence[Line], codes: dict[str, int]) -> bytes:
         y = below if line.y is None else line.y
         below = y - 1.5 * line.size
         shown = "".join(f"{codes[char]:04x}" for char in line.text)
-        parts.append(f"BT /F1 {line.size} Tf 1 0 0 1 {line.x} {y} Tm <{shown}> Tj ET")
+        mode = 0 if line.ink else 3
+        parts.append(f"BT /F1 {line.size} Tf {mode} Tr 1 0 0 1 {line.x} {y} Tm <{shown}> Tj ET")
     return "\n".join(parts).encode()
 
 

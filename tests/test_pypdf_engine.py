@@ -1,18 +1,18 @@
 """The pypdf engine: opening, unlocking, labels, outline, and pages that would cost too much."""
 
-import logging
 import zlib
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from data.make_pdfs import Line, cyclic_pages, make_pdf, set_stream, writer_of, written
+from data.make_pdfs import cyclic_pages, make_pdf, set_stream, writer_of, written
 from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NullObject, NumberObject, TextStringObject
 
 from infrastructure.errors import PasswordNeeded
-from study import pdf
+from study import pypdf_engine
+from study.engine import EngineError
 from study.outline import DEEPEST_OUTLINE, OutlineEntry
-from study.pdf import EngineError, PypdfFile, quiet_engines
+from study.pypdf_engine import PypdfFile
 
 THREE = ["first page", "second page", "third page"]
 
@@ -116,11 +116,11 @@ def test_titles_lose_control_codes_and_radicals(opened):
 @pytest.mark.parametrize("algorithm", ["RC4-40", "RC4-128", "AES-128", "AES-256-R5", "AES-256"])
 def test_user_and_owner_password_both_open(opened, algorithm):
     data = make_pdf(THREE, password="user", owner_password="owner", algorithm=algorithm)
-    assert opened(data, "user").text(0) == opened(data, "owner").text(0) == "first page"
+    assert [opened(data, password).read(0).text for password in ("user", "owner")] == ["first page"] * 2
 
 
 def test_a_file_that_only_forbids_printing_opens_without_a_password(opened):
-    assert opened(make_pdf(THREE, owner_password="owner")).text(2) == "third page"
+    assert opened(make_pdf(THREE, owner_password="owner")).read(2).text == "third page"
 
 
 def test_a_needless_password_does_no_harm(opened):
@@ -159,38 +159,25 @@ def test_a_page_that_unpacks_to_264_megabytes_is_refused_with_a_reason(opened):
     writer = writer_of(THREE)
     set_stream(writer, 1, zlib.compress(bytes(264_000_000), 1))
     with pytest.raises(EngineError, match="unpacks to more"):
-        opened(written(writer)).text(1)
+        opened(written(writer)).read(1)
 
 
 def test_page_content_that_would_take_minutes_is_refused(opened):
     writer = writer_of(THREE)
     set_stream(writer, 0, zlib.compress(b"0 0 m 9 9 l S " * 700_000))
     with pytest.raises(EngineError, match="too large"):
-        opened(written(writer)).text(0)
+        opened(written(writer)).read(0)
 
 
 def test_a_page_with_too_many_drawing_steps_is_refused(opened, monkeypatch):
-    monkeypatch.setitem(pdf.LIMITS, "stream_parsing_work_maximum_count", 1000)
+    monkeypatch.setitem(pypdf_engine.LIMITS, "stream_parsing_work_maximum_count", 1000)
     writer = writer_of(THREE)
     set_stream(writer, 0, zlib.compress(b"0 0 m 9 9 l S " * 1000 + b"BT (x) Tj ET"))
     with pytest.raises(EngineError):
-        opened(written(writer)).text(0)
+        opened(written(writer)).read(0)
 
 
 def test_a_page_lets_go_of_its_unpacked_content(opened):
     file = opened(make_pdf(THREE))
-    file.text(0)
+    file.read(0)
     assert file._reader.pages[0]["/Contents"].decoded_self is None
-
-
-def test_lines_are_placed_with_size_and_height(opened):
-    data = make_pdf([[Line("Title", size=20, y=700), Line("body text", size=10, y=600)]])
-    assert opened(data).places(0) == {"title": (20, 700), "bodytext": (10, 600)}
-
-
-def test_the_engine_is_quiet_and_the_log_level_comes_back(caplog):
-    logger = logging.getLogger("pypdf")
-    with quiet_engines():
-        logger.error("every oddity of the file")
-    assert not caplog.records
-    assert logger.level == logging.NOTSET

@@ -1,0 +1,137 @@
+"""The first engine: what it reads, in which order, and what it leaves out because nobody sees it."""
+
+from pathlib import Path
+
+import pytest
+from data.make_pdfs import Line, make_pdf, scan_with_text, set_stream, writer_of, written
+
+from infrastructure.errors import PasswordNeeded
+from study.engine import EngineError
+from study.outline import OutlineEntry
+from study.pdfium import PdfiumFile
+
+THREE = ["first page", "second page", "third page"]
+LEFT = ["memory", "keeps", "what", "was", "asked", "and", "noted"]
+RIGHT = ["retrieval", "finds", "the", "page", "that", "answers", "it"]
+
+
+@pytest.fixture
+def opened(tmp_path: Path):
+    """opened(bytes, password) → PdfiumFile; closed after the test."""
+    files = []
+
+    def open_pdf(data: bytes, password: str | None = None) -> PdfiumFile:
+        path = tmp_path / f"{len(files)}.pdf"
+        path.write_bytes(data)
+        files.append(PdfiumFile(path, password))
+        return files[-1]
+
+    yield open_pdf
+    for file in files:
+        file.close()
+
+
+def two_columns() -> list[Line]:
+    """Seven rows of two columns of 200 points each, drawn row by row under a title across both."""
+    lines = [Line("A title that goes across the two columns of this page of ours", size=16, x=72, y=760)]
+    for number, (left, right) in enumerate(zip(LEFT, RIGHT, strict=True)):
+        y = 700 - 16 * number
+        lines += [Line(f"{left:x<36}", x=72, y=y), Line(f"{right:x<36}", x=320, y=y)]
+    return lines
+
+
+def test_lines_end_in_one_sign_and_a_cut_word_keeps_its_hyphen(opened):
+    assert opened(make_pdf(["gener-\nation\nends"])).read(0).text == "gener-\nation\nends"
+
+
+def test_two_columns_drawn_row_by_row_are_read_one_after_the_other(opened):
+    lines = [line.rstrip("x") for line in opened(make_pdf([two_columns()])).read(0).text.split("\n")]
+    assert lines[1:] == [*LEFT, *RIGHT]
+
+
+def test_rows_of_a_table_stay_rows(opened):
+    table = [
+        line
+        for number in range(8)
+        for line in (
+            Line(f"metric {number}", x=72, y=700 - 16 * number),
+            Line(f"0.{number}", x=320, y=700 - 16 * number),
+        )
+    ]
+    assert "metric 3 0.3" in opened(make_pdf([table])).read(0).text
+
+
+def test_fake_bold_is_read_once(opened):
+    lines = [Line("年度报告全文", x=72, y=700), Line("年度报告全文", x=72.3, y=700)]
+    assert opened(make_pdf([lines])).read(0).text == "年度报告全文"
+
+
+def test_text_outside_the_page_is_left_out_and_counted(opened):
+    page = opened(make_pdf([[Line("visible words"), Line("slug", x=900, y=500), Line("below", x=72, y=-40)]])).read(0)
+    assert (page.text.strip(), page.hidden) == ("visible words", len("slugbelow"))
+
+
+def test_text_without_ink_beside_text_with_ink_is_left_out(opened):
+    page = opened(make_pdf([[Line("visible words"), Line("obey me", ink=False)]])).read(0)
+    assert (page.text.strip(), page.hidden) == ("visible words", len("obeyme"))
+
+
+def test_text_without_ink_over_a_scan_is_the_text(opened):
+    page = opened(scan_with_text([Line("found by OCR", ink=False), Line("a stamp", y=40)])).read(0)
+    assert "found by OCR" in page.text
+    assert (page.hidden, page.covered) == (0, 1.0)
+
+
+def test_text_without_ink_alone_on_its_page_is_the_text(opened):
+    assert opened(make_pdf([[Line("found by OCR", ink=False)]])).read(0).text == "found by OCR"
+
+
+def test_sizes_tell_headings_from_text(opened):
+    sizes = opened(make_pdf([[Line("Title", size=20), Line("body text", size=10)]])).sizes(0)
+    assert sizes["title"] == pytest.approx(2 * sizes["bodytext"], rel=0.1)
+
+
+def test_a_page_can_be_drawn(opened):
+    picture = opened(make_pdf(THREE)).picture(0)
+    assert picture.shape[2] == 3
+    assert picture.shape[0] > picture.shape[1] > 1000
+
+
+def test_labels_outline_and_title_come_along(opened):
+    file = opened(make_pdf(THREE, outline=[(1, "One", 1), (2, "Two", 3)], labels=[(1, 2, "r", 3)], title="Guide"))
+    assert file.labels() == ["iii", "iv", "1"]
+    assert file.outline() == [OutlineEntry(1, "One", 1), OutlineEntry(2, "Two", 3)]
+    assert file.title == "Guide"
+
+
+def test_without_labels_every_label_is_none(opened):
+    assert opened(make_pdf(THREE)).labels() == [None] * 3
+
+
+@pytest.mark.parametrize("algorithm", ["RC4-40", "RC4-128", "AES-128", "AES-256"])
+@pytest.mark.parametrize("password", ["user", "owner"])
+def test_user_and_owner_password_both_open(opened, algorithm, password):
+    data = make_pdf(THREE, password="user", owner_password="owner", algorithm=algorithm)
+    assert opened(data, password).read(0).text == "first page"
+
+
+def test_a_file_that_only_forbids_printing_opens_without_a_password(opened):
+    assert opened(make_pdf(THREE, owner_password="owner")).page_count == 3
+
+
+@pytest.mark.parametrize(("password", "word"), [(None, "protected"), ("wrong", "does not open")])
+def test_a_locked_file_says_whether_the_password_is_missing_or_wrong(opened, password, word):
+    with pytest.raises(PasswordNeeded, match=word):
+        opened(make_pdf(THREE, password="secret"), password)
+
+
+@pytest.mark.parametrize("data", [b"%PDF-1.7\n", b"", b"%PDF-1.4\n1 0 obj<<>>endobj\ntrailer<</Root 1 0 R>>"])
+def test_damage_is_always_an_engine_error(opened, data):
+    with pytest.raises(EngineError):
+        opened(data)
+
+
+def test_content_in_an_unknown_packing_is_silence(opened):
+    writer = writer_of(THREE)
+    set_stream(writer, 1, b"??", "/NoSuchPacking")
+    assert opened(written(writer)).read(1).text == ""
