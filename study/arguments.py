@@ -15,7 +15,7 @@ from typing import Any
 from infrastructure.errors import UsageError
 from infrastructure.language import tr
 from study.command import Argument, Command
-from study.commands import COMMANDS, nearest
+from study.commands import grouped, nearest
 from study.desk import PROGRAM
 from study.sitting import language_code
 
@@ -204,12 +204,16 @@ def _description(command: Command) -> str:
     told = tr(*command.help)
     if command.name:
         return f"{told}." if told.isascii() else f"{told}。"
-    rows = [f"  {other.synopsis:<{HELP_COLUMNS - 2}}{tr(*other.help)}" for other in COMMANDS if other.where == "both"]
+    rows = [
+        row
+        for title, others in grouped(session=False)
+        for row in ("", tr(*title), *(f"  {other.synopsis:<{HELP_COLUMNS - 2}}{tr(*other.help)}" for other in others))
+    ]
     more = tr(
         "Without a command: an interactive session; FILEs are loaded first.\nCOMMAND --help says more.",
         "不写命令：进入交互会话，并先加载 FILE。\n各命令的详细说明：COMMAND --help。",
     )
-    return "\n".join([told, "", more, "", tr("Commands:", "命令："), *rows])
+    return "\n".join([told, "", more, *rows])
 
 
 def _usage(command: Command, prog: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from infrastructure.errors import UsageError
 from infrastructure.language import tr
 from infrastructure.text import repair
-from study.command import Argument, Command, number
+from study.command import Argument, Command, Pair, number
 from study.desk import Desk, sample_path
 from study.learning import ACTIONS, MOST_QUESTIONS, cards, grade_type, quiz, stats
 from study.loading import load
@@ -280,6 +280,22 @@ COMMANDS = (
     Command("quit", ("Leave; nothing is lost", "离开，所有内容都已保存"), leave, aliases=("exit", "q", "bye"), where="session",
             opens_home=False),
 )  # fmt: skip
+
+
+# In the order in which a learner meets them. What is in none of these comes last.
+GROUPS = (
+    (("Documents", "资料"), ("load", "docs", "outline", "page", "remove")),
+    (("Asking", "提问"), ("ask", "open", "why", "session", "model")),
+    (("Learning", "学习"), ("note", "notes", "review", "quiz", "cards", "stats", "memory")),
+)
+
+
+def grouped(*, session: bool) -> Iterator[tuple[Pair, list[Command]]]:
+    """The commands that can be typed there, under titles."""
+    here = {command.name: command for command in COMMANDS if session or command.where == "both"}
+    for title, members in GROUPS:
+        yield title, [here.pop(name) for name in members if name in here]
+    yield ("The rest", "其他"), list(here.values())
 
 
 def names(*, session: bool) -> Iterator[str]:

@@ -114,14 +114,17 @@ def _take_model(desk: Desk, name: str | None, llm: Any) -> None:
 
 def help_(desk: Desk, args: Namespace) -> int:
     from study.arguments import help_for
-    from study.commands import COMMANDS, find
+    from study.commands import find, grouped
 
     word = fold(args.command or "").strip("/ ")
     if word:
         desk.show(help_for(find(word), in_session=True).rstrip("\n"))
     else:
-        rows = [(f"/{command.synopsis}", tr(*command.help)) for command in COMMANDS]
-        desk.show_long(desk.views.command_list(rows), screens=1)
+        groups = [
+            (tr(*title), [(f"/{command.synopsis}", tr(*command.help)) for command in members])
+            for title, members in grouped(session=True)
+        ]
+        desk.show_long(desk.views.command_list(groups), screens=1)
     return 0
 
 

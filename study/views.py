@@ -476,13 +476,15 @@ def _no_model() -> str:
     )
 
 
-def command_list(commands: Sequence[tuple[str, str]]) -> Group:
-    """/help: (usage, what it does) line by line."""
+def command_list(groups: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> Group:
+    """/help: under each title (usage, what it does) line by line."""
     grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(style="cyan", no_wrap=True)
+    grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
-    for usage, told in commands:
-        grid.add_row(line(usage), line(told))
+    for title, commands in groups:
+        grid.add_row(line((title, "bold")))
+        for usage, told in commands:
+            grid.add_row(line("  ", (usage, "cyan")), line(told))
     more = tr(
         "/help COMMAND shows its options. Anything without a / is a question; a file dropped in here is loaded.",
         "/help COMMAND 显示该命令的选项。不带 / 的内容都当作提问；拖进来的文件会被加载。",

@@ -513,3 +513,10 @@ def test_the_real_script_loads_and_answers_by_words(tmp_path):
     assert answer["found"] and "moon" in answer["answer"]
     listed = program(*options, script=script, input=b"/docs\n/stats\n/quit\n")
     assert listed.returncode == 0 and b"notes.md" in listed.stdout
+
+
+@pytest.mark.parametrize("session", [False, True])
+def test_every_command_stands_in_the_help_once(session):
+    listed = [command.name for _, members in commands.grouped(session=session) for command in members]
+    assert sorted(listed) == sorted(commands.names(session=session))
+    assert {name for _, members in commands.GROUPS for name in members} <= {command.name for command in COMMANDS}

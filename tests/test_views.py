@@ -69,7 +69,9 @@ def everything() -> list:
         ),
         views.first_run("/load samples/guide.pdf", has_model=False, home="/home/li/study/memory_db"),
         views.welcome_back(numbers, "那我这个实验应该先看哪个指标？"),
-        views.command_list([("/load PATH...", "加载文件、文件夹或 *.pdf 这样的通配符，可以一次加载多个文件")]),
+        views.command_list(
+            [("资料", [("/load PATH...", "加载文件、文件夹或 *.pdf 这样的通配符，可以一次加载多个文件")])]
+        ),
     ]
 
 
