@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from infrastructure.library import DocumentInfo
     from infrastructure.settings import Settings
     from infrastructure.transfer import Summary
+    from study.exports import Exported
     from study.reading import SourceDocument
     from study.schedule import Timetable
     from study.tutor import Quiz
@@ -342,16 +343,32 @@ class PDFLearningAssistant:
             return Receipt(
                 "refused", "semantic", tr("it holds a secret; remove it first", "其中有密钥或密码，请先去掉")
             )
-        place = {"document": document, "page": page}
+        place = self._note_place(document, page)
         written = self._rag.semantic.write(
             content,
             0.8,
             self._rag.session_id,
             concept=repair(concept).strip() or "general",
             note_type="user_note",
-            **{name: value for name, value in place.items() if value is not None},
+            **place,
         )
         return self._rag.receipt(self._rag.semantic, written, tr("your note", "你的笔记"))
+
+    def _note_place(self, document: str | None, page: int | None) -> dict[str, Any]:
+        """Where a note belongs: the document's name and id, and the page. A page alone is one of the only document."""
+        if document is None and page is None:
+            return {}
+        info = self.find_document(document or "")
+        if page is not None and not 1 <= page <= info.pages:
+            raise UsageError(tr(f"{info.name} has pages 1 to {info.pages}, not {page}.",
+                                f"{info.name} 只有第 1 到 {info.pages} 页，没有第 {page} 页。"))  # fmt: skip
+        place = {"document": info.name, "document_id": info.document_id}
+        return place if page is None else {**place, "page": page}
+
+    def notes(self) -> list:
+        """My notes, the oldest first; one whose document was removed says so in metadata["source_removed"]."""
+        notes = [item for item in self._rag.semantic.list(limit=-1) if item.metadata.get("note_type")]
+        return [self._with_source(note) for note in sorted(notes, key=lambda note: note.timestamp)]
 
     # ---- §6.3 Review: not what the book says, but what I did with it (回顾学习记录) ----
 
@@ -373,7 +390,7 @@ class PDFLearningAssistant:
 
     def _with_source(self, note):
         """A note whose document was removed says so: metadata["source_removed"]."""
-        source = note.metadata.get("document")
+        source = note.metadata.get("document_id") or note.metadata.get("document")
         here = {name for info in self.library.documents() for name in (info.name, info.document_id)}
         return (
             note if not source or source in here else replace(note, metadata={**note.metadata, "source_removed": True})
@@ -420,6 +437,12 @@ class PDFLearningAssistant:
         """Cards to answer with `tutor.answer`: those that are due, then new ones from my documents and notes."""
         document_id = self.find_document(document).document_id if document else None
         return self.tutor.quiz(topic, document_id=document_id, count=count, due_only=due_only, llm=self.llm)
+
+    def export(self, kind: str, path: Path | None = None) -> "Exported":
+        """Write an "anki" deck, a "markdown" report, or everything as "json"; None: into the home's own folder."""
+        from study import exports
+
+        return exports.export(self, kind, path)
 
     # ---- Keeping house ----
 
@@ -491,9 +514,8 @@ class PDFLearningAssistant:
 
     def get_stats(self) -> dict[str, Any]:
         """Everything countable, from the home: the same after a restart."""
-        notes = sum(1 for item in self._rag.semantic.list(limit=-1) if item.metadata.get("note_type"))
         study = self.tutor.numbers(self.library, self.transcript.all_turns())
-        return {**self._rag.get_stats(), "notes": notes, "session_id": self.session_id, "study": study}
+        return {**self._rag.get_stats(), "notes": len(self.notes()), "session_id": self.session_id, "study": study}
 
     def warm_up(self) -> None:
         """For a session: make vectors in the background, and import there what the first questions would wait for."""

@@ -15,7 +15,7 @@ from infrastructure.language import tr
 from infrastructure.text import repair
 from study.command import Argument, Command, Pair, number
 from study.desk import Desk, sample_path
-from study.learning import ACTIONS, MOST_QUESTIONS, cards, grade_type, quiz, stats
+from study.learning import ACTIONS, EXPORTS, MOST_QUESTIONS, cards, export, grade_type, quiz, stats
 from study.loading import load
 from study.lookup import chosen_document, notes, open_, outline, page
 from study.memories import MEMORY_ARGUMENTS, memory
@@ -38,7 +38,8 @@ def ask(desk: Desk, args: Namespace) -> int:
 def note(desk: Desk, args: Namespace) -> int:
     if not desk.interactive:
         desk.assistant.resume()
-    receipt = desk.assistant.add_note(repair(text_of(args.text)), concept=repair(args.concept))
+    place = {"document": args.document, "page": args.page} if args.document or args.page else {}
+    receipt = desk.assistant.add_note(repair(text_of(args.text)), concept=repair(args.concept), **place)
     refused = receipt.action == "refused"
     desk.result(
         {**asdict(receipt), "concept": args.concept, **({"error": receipt.reason} if refused else {})},
@@ -152,6 +153,8 @@ COMMANDS = (
             Argument("text", ("what to keep", "笔记内容"), {"nargs": "+", "metavar": "TEXT"}),
             Argument("--concept", ("what it is about", "所属概念"), {"default": "general", "metavar": "C"},
                      "concept"),
+            Argument("--document", ("which document it belongs to", "属于哪份资料"), {"metavar": "D"}, "document"),
+            Argument("--page", ("which page of it", "属于哪一页"), {"type": number(MOST_PAGES), "metavar": "N"}),
         ),
         'note "Recall first" --concept evaluation',
     ),
@@ -200,6 +203,26 @@ COMMANDS = (
                      {"action": "store_true"}),
         ),
         "remove notes.pdf",
+    ),
+    Command(
+        "export", ("Write a deck for Anki, a study report, or everything", "导出 Anki 卡组、学习报告或全部数据"), export,
+        (
+            Argument("kind", ("anki, markdown or json", "anki、markdown 或 json"),
+                     {"choices": EXPORTS, "metavar": "anki|markdown|json"}),
+            Argument("file", ("NAME.apkg, NAME.md, NAME.jsonl.gz, or a folder", "文件名 .apkg、.md、.jsonl.gz，或文件夹"),
+                     {"nargs": "*", "metavar": "FILE"}, "path"),
+        ),
+        "export anki cards.apkg",
+    ),
+    Command(
+        "import", ("Bring back what export json has written", "导入 export json 导出的文件"), restore,
+        (
+            Argument("file", ("what export json or backup has made", "export json 或 backup 生成的文件"),
+                     {"nargs": "+", "metavar": "FILE"}, "path"),
+            Argument("--replace", ("in place of what is here; that is backed up first", "替换现有内容（会先备份）"),
+                     {"action": "store_true"}),
+        ),
+        "import notes.jsonl.gz",
     ),
     Command(
         "backup", ("Save everything in one file", "把全部数据存成一个文件"), backup,

@@ -8,10 +8,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from infrastructure.errors import UsageError
+from infrastructure.extras import has, missing
 from infrastructure.language import tr
 from infrastructure.text import fold, repair
 from study.desk import Desk
-from study.paths import text_of
+from study.paths import local_path, text_of
 
 if TYPE_CHECKING:
     from infrastructure.cards import Card
@@ -207,6 +208,23 @@ def _card_json(desk: Desk, listed: Sequence["Card"]) -> list[dict[str, Any]]:
         }
         for card in listed
     ]
+
+
+# ---- Exports ----
+
+EXPORTS = ("anki", "markdown", "json")
+
+
+def export(desk: Desk, args: Namespace) -> int:
+    """A deck, a report, or everything; what `import` brings back is json."""
+    path = local_path(text_of(args.file)).absolute() if args.file else None
+    with desk.waiting(tr("Writing …", "正在写入……")):
+        exported = desk.assistant.export(args.kind, path)
+    value = {"kind": exported.kind, "file": str(exported.path), "count": exported.count}
+    desk.result(value, lambda: _views().exported(exported))
+    if args.kind == "markdown" and not has("charts"):
+        desk.note(missing("charts"), "dim")
+    return 0
 
 
 # ---- Numbers ----

@@ -11,7 +11,7 @@ from infrastructure.language import tr
 from study.grading import LETTERS, key
 from study.schedule import REVIEW, Timetable
 from study.tutor import Graded, Quiz
-from study.views import Item, Part, columns, line, quotation, shortened, where
+from study.views import Item, Part, columns, count_of, line, quotation, shortened, where
 
 LONGEST_QUOTE = 300
 IN_A_LIST = 48  # characters of a question
@@ -111,7 +111,7 @@ def coming(card: Card, timetable: Timetable, now: datetime) -> str:
     left = card.memory.due - now
     if card.memory.state != REVIEW and left < timedelta(hours=12):
         minutes = max(0, round(left.total_seconds() / 60))
-        return tr("now", "现在就可以") if minutes == 0 else tr(f"in {_counted(minutes, 'minute')}", f"{minutes} 分钟后")
+        return tr("now", "现在就可以") if minutes == 0 else tr(f"in {count_of(minutes, 'minute')}", f"{minutes} 分钟后")
     day, today = timetable.day(card.memory.due), timetable.day(now)
     days = (day - today).days
     if days <= 0:
@@ -121,10 +121,6 @@ def coming(card: Card, timetable: Timetable, now: datetime) -> str:
         if days == 1
         else tr(f"in {days} days ({day:%Y-%m-%d})", f"{days} 天后（{day:%Y-%m-%d}）")
     )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("s" if number != 1 else "")
 
 
 # ---- A whole quiz ----
@@ -143,7 +139,7 @@ def summary(done: Sequence[Graded], asked: int, waiting: int) -> Any:
                   f"共 {asked} 题，答了 {len(done)} 题，会 {right} 题，已全部保存。")  # fmt: skip
     if waiting:
         told += tr(
-            f" {_counted(waiting, 'card')} more {'is' if waiting == 1 else 'are'} due.", f"还有 {waiting} 张卡片到期。"
+            f" {count_of(waiting, 'card')} more {'is' if waiting == 1 else 'are'} due.", f"还有 {waiting} 张卡片到期。"
         )
     return line((told, "bold"))
 
@@ -194,7 +190,7 @@ def cards(
             line(shortened(card.answer, 24)),
             line((_next(card, timetable, now), "dim")),
         )
-    foot = tr(f"{_counted(total, 'card')}, page {page} of {pages}", f"共 {total} 张，第 {page}/{pages} 页")
+    foot = tr(f"{count_of(total, 'card')}, page {page} of {pages}", f"共 {total} 张，第 {page}/{pages} 页")
     return Group(rows, line((foot, "dim")))
 
 
@@ -215,3 +211,27 @@ def one_card(card: Card, told: str, timetable: Timetable, now: datetime) -> Grou
         Item(line((card.card_id[:ID_SHOWN], "cyan")), line(card.question), line(*_answer(card)),
              line((f"{_place(card)} · {_next(card, timetable, now)}", "dim"))),
     )  # fmt: skip
+
+
+# ---- Exports ----
+
+
+def exported(exported: Any) -> Group:
+    """Where it is, and what to do with it."""
+    count = exported.count
+    told, more = {
+        "anki": (
+            tr(f"{count_of(count, 'card')} in {exported.path}", f"已导出 {count} 张卡片：{exported.path}"),
+            tr("In Anki: File, Import. Exported again later, the same notes are updated.",
+               "在 Anki 中选择“文件 → 导入”。以后再次导出，同一条笔记会更新，不会重复。"),
+        ),
+        "markdown": (
+            tr(f"The report is in {exported.path}", f"报告已写入 {exported.path}"),
+            tr(f"{count_of(count, 'picture')} beside it.", f"旁边有 {count} 张图。") if count else "",
+        ),
+        "json": (
+            tr(f"{count_of(count, 'record')} in {exported.path}", f"已导出 {count} 条记录：{exported.path}"),
+            tr("import brings it back.", "用 import 可以恢复。"),
+        ),
+    }[exported.kind]  # fmt: skip
+    return Group(*([line(told), line((more, "dim"))] if more else [line(told)]))
