@@ -309,7 +309,7 @@ COMMANDS = (
 GROUPS = (
     (("Documents", "资料"), ("load", "docs", "outline", "page", "remove")),
     (("Asking", "提问"), ("ask", "open", "why", "session", "model")),
-    (("Learning", "学习"), ("note", "notes", "review", "quiz", "cards", "stats", "memory")),
+    (("Learning", "学习"), ("note", "notes", "review", "quiz", "cards", "stats", "export", "memory")),
 )
 
 
