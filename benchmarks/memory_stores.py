@@ -121,8 +121,8 @@ class Source:
 
     def questions(self, storage: Storage) -> list[tuple[str, Any, str, str]]:
         """(words of a stored memory, a vector near a topic, its session, its memory_id)."""
-        newest = storage.database.value("SELECT max(id) FROM texts")
-        texts = list(storage.texts(self.rng.sample(range(1, newest + 1), ASKED)).values())
+        memories = [row[0] for row in storage.database.rows("SELECT id FROM texts WHERE shelf = 'episodic'")]
+        texts = list(storage.texts(self.rng.sample(memories, ASKED)).values())
         vectors = self._near(self.numbers.integers(TOPICS, size=len(texts)))
         return [(_some_words(self.rng, t.content), v, t.scope, t.key) for t, v in zip(texts, vectors, strict=True)]
 
@@ -159,6 +159,10 @@ class RawChroma:
     def upsert(self, vectors: Any) -> None:
         first = self.collection.count()
         self.collection.upsert(ids=[str(first + number) for number in range(len(vectors))], embeddings=vectors)
+
+    def query(self, vector: Any) -> None:
+        """The five nearest."""
+        self.collection.query(query_embeddings=[vector], n_results=5)
 
     def close(self) -> None:
         self.client.close()

@@ -22,6 +22,13 @@ ASKED = Sample(
 )
 
 
+@pytest.fixture(autouse=True)
+def english():
+    set_language("en")
+    yield
+    set_language("en")
+
+
 def outcome(sample=ASKED, mode=m14.FULL, *, answer="You told me: “I like mnemonics.”", used=(), lasting=(), ms=10.0):
     given = Answer(sample.question, answer, "extractive", True)
     return m14.Outcome(sample, mode, given, list(used), list(lasting), ms, [1.0, 3.0])
@@ -237,3 +244,42 @@ def test_a_turn_that_is_told_reaches_memory_only_where_memory_is_looked_into():
     for mode in m14.MODES:
         m14.tell(rag, "I like tea.", mode)
     assert calls == ["put", "put", "put", "put", "asked"]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--speed"], [("speed", [1_000, 10_000, 100_000])]),
+        (["--speed", "500", "20", "--squad", "FILE"], [("speed", [20, 500]), ("SQuAD", "paragraphs")]),
+        (["--squad", "FILE", "--rivals"], [("SQuAD", "paragraphs")]),
+    ],
+)
+def test_the_words_choose_what_is_measured(words, expected, monkeypatch, tmp_path, capsys):
+    """And the bundled questions are left alone then."""
+    from benchmarks import rankings, speed
+
+    done = []
+    monkeypatch.setattr(speed, "measure", lambda sizes, embedder: done.append(("speed", sizes)) or [])
+    monkeypatch.setattr(rankings, "measure", lambda name, corpora, *_, **__: done.append((name, corpora[0].kind)) or [])
+    squad = {"data": [{"paragraphs": [{"context": "Tea.", "qas": [{"id": "1", "question": "?"}]}]}]}
+    (tmp_path / "FILE").write_text(json.dumps(squad), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert m14.main(["--lang", "en", *words]) == 0
+    assert done == expected
+
+
+def test_an_interrupted_run_says_so(monkeypatch, capsys):
+    def interrupted(samples, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(m14, "compare", interrupted)
+    assert m14.main(["--limit", "1", "--embedder", "none", "--lang", "zh"]) == 130
+    assert "已中断" in capsys.readouterr().err
+
+
+def test_a_model_named_for_the_benchmark_is_asked_and_one_from_the_environment_is_not(monkeypatch):
+    from benchmarks.command import _connect
+
+    monkeypatch.setenv("LLM_MODEL", "openai/from-the-environment")
+    assert _connect(None) is None
+    assert _connect("openai/named-here").name == "openai/named-here"

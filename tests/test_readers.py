@@ -9,6 +9,7 @@ from data.make_pdfs import make_pdf
 from benchmarks import readers
 from benchmarks.readers import read_locomo, read_longmemeval, read_pages, read_squad
 from infrastructure.errors import UsageError
+from infrastructure.language import set_language
 
 LOCOMO = [
     {
@@ -59,6 +60,13 @@ SQUAD = {
         }
     ]
 }
+
+
+@pytest.fixture(autouse=True)
+def english():
+    set_language("en")
+    yield
+    set_language("en")
 
 
 def written(folder, content, name="data.json"):
