@@ -32,8 +32,10 @@ class LineEditor:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
+        self._history_file = desk.settings.home / HISTORY
+        self._history_id = _file_id(self._history_file)
         self._session: PromptSession[str] = PromptSession(
-            history=History(desk.settings.home / HISTORY, desk.note),
+            history=History(self._history_file, desk.note),
             completer=_Completer(desk),
             complete_while_typing=False,
             key_bindings=_keys(),
@@ -47,9 +49,18 @@ class LineEditor:
 
     def read(self) -> str:
         busy = self._desk.indexing() > 0
-        return self._session.prompt(
+        self._forget_with_the_file()
+        line = self._session.prompt(
             [("bold", PROMPT)], rprompt=self._indexing, refresh_interval=REFRESH_SECONDS if busy else 0
         )
+        self._history_id = _file_id(self._history_file)
+        return line
+
+    def _forget_with_the_file(self) -> None:
+        """A purge has put another file in the place of the history: what it took out must not come back with Up."""
+        if self._history_id not in (None, _file_id(self._history_file)):
+            fresh = History(self._history_file, self._desk.note)
+            self._session.history = self._session.default_buffer.history = fresh
 
     def ask(self, prompt: str) -> str:
         answers: PromptSession[str] = PromptSession(
@@ -79,6 +90,14 @@ class LineEditor:
         counting = self._desk.assistant.storage.recorded_embedder and not get_app().is_done
         left = self._desk.indexing() if counting else 0
         return [("ansibrightblack", tr(f"indexing: {left} to go", f"正在索引：还剩 {left} 段"))] if left else []
+
+
+def _file_id(path: Path) -> int | None:
+    """Another number for another file of the same name; None where there is none."""
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
 
 
 def _keys() -> KeyBindings:

@@ -16,7 +16,7 @@ if sys.platform == "win32":
 PROJECT = Path(__file__).resolve().parent.parent
 PROGRAM = PROJECT / "13_pdf_learning_assistant.py"
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()=>][A-Z0-9]?")
-CTRL_C, CTRL_D, CTRL_R = "\x03", "\x04", "\x12"
+CTRL_C, CTRL_D, CTRL_R, UP = "\x03", "\x04", "\x12", "\x1b[A"
 LISTENS = "\x1b[?2004h"  # the line editor is ready
 
 
@@ -79,6 +79,21 @@ def test_a_first_evening_and_the_next_morning(terminal):
     here.child.send(CTRL_R + "pagge\r")
     assert "did you mean /page?" in here.say("")
     assert here.leave("/quit\r") == 0
+
+
+def test_a_purged_note_is_gone_from_the_lines_typed_before_too(terminal):
+    here = terminal()
+    here.say("/note My zebra is called Tom.")
+    memory_id = re.search(r"\b[0-9a-f]{8}\b", here.say("/notes"))[0]
+    here.child.send(f"/memory purge {memory_id}\r")
+    here.child.expect_exact("Delete for good?")
+    here.child.send("y\r")
+    here.child.expect_exact("Deleted for good: 1 memory")
+    here.until_prompt()
+    before = len(here.child.logfile_read.getvalue())
+    here.child.send(UP * 6 + "\r")
+    here.until_prompt()
+    assert "zebra" not in here.child.logfile_read.getvalue()[before:]
 
 
 def test_ctrl_c_stops_a_model_and_what_it_had_said_is_kept(terminal):
