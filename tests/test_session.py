@@ -1,4 +1,5 @@
-"""A whole study session in a real terminal: the real program, a real home, a model that answers slowly over HTTP."""
+"""A whole study session in a real terminal: the real program and a real home. That answers stream through LiteLLM, and in a
+terminal, is shown by test_acceptance."""
 
 import io
 import re
@@ -6,8 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import OpenAIServer, Reply
-from test_acceptance import environment, model
+from test_acceptance import environment
 
 pexpect = pytest.importorskip("pexpect", reason="a real terminal is only driven where pexpect is installed")
 if sys.platform == "win32":
@@ -23,10 +23,10 @@ LISTENS = "\x1b[?2004h"  # the line editor is ready
 class Terminal:
     """The program in a pseudo-terminal; `say` sends a line and returns what is shown until the next prompt."""
 
-    def __init__(self, home: Path, *words: str, **more: str) -> None:
-        env = environment(TERM="xterm", PROMPT_TOOLKIT_NO_CPR="1", PAGER="cat", EMBEDDING_MODEL="none", **more)
+    def __init__(self, home: Path, program: Path = PROGRAM) -> None:
+        env = environment(TERM="xterm", PROMPT_TOOLKIT_NO_CPR="1", PAGER="cat", EMBEDDING_MODEL="none")
         self.child = pexpect.spawn(
-            sys.executable, [str(PROGRAM), "--home", str(home), *words],
+            sys.executable, [str(program), "--home", str(home)],
             cwd=PROJECT, env=env, encoding="utf-8", dimensions=(40, 100), timeout=60,
         )  # fmt: skip
         self.child.logfile_read = io.StringIO()
@@ -50,11 +50,11 @@ class Terminal:
 
 @pytest.fixture
 def terminal(tmp_path):
-    """terminal(*words, **environment) → the program, listening."""
+    """terminal() → the program, listening; again on the same home."""
     open_now: list[Terminal] = []
 
-    def sit_down(*words: str, **more: str) -> Terminal:
-        open_now.append(Terminal(tmp_path / "home", *words, **more))
+    def sit_down(program: Path = PROGRAM) -> Terminal:
+        open_now.append(Terminal(tmp_path / "home", program))
         return open_now[-1]
 
     yield sit_down
@@ -97,19 +97,17 @@ def test_a_purged_note_is_gone_from_the_lines_typed_before_too(terminal):
 
 
 def test_ctrl_c_stops_a_model_and_what_it_had_said_is_kept(terminal):
-    said = "The tide is caused by the moon [1] and " + "a word " * 40
-    with OpenAIServer("", Reply(said, stall=60.0), default="") as server:
-        here = terminal(**model(server))
-        here.say("/load samples/memory_rag_guide.pdf")
-        here.child.send("What does HyDE stand for?\r")
-        here.child.expect_exact("caused by the moon")
-        here.child.send(CTRL_C)
-        here.child.expect_exact("Stopped.")
-        here.until_prompt()
-        shown = here.say("/why")
-        assert "until you stopped it" in shown and "a part is no memory" in shown
-        assert "No memories here." in here.say("/memory list --kind episodic")
-        assert "PDF page" in here.say("/open 1")
-        here.child.send(CTRL_C)
-        here.child.expect_exact("Ctrl-C once more")
-        assert here.leave(CTRL_C) == 0
+    here = terminal(Path(__file__).with_name("slow_model.py"))
+    here.say("/load samples/memory_rag_guide.pdf")
+    here.child.send("What does HyDE stand for?\r")
+    here.child.expect_exact("word 3")
+    here.child.send(CTRL_C)
+    here.child.expect_exact("Stopped.")
+    here.until_prompt()
+    shown = here.say("/why")
+    assert "until you stopped it" in shown and "a part is no memory" in shown
+    assert "No memories here." in here.say("/memory list --kind episodic")
+    assert "PDF page" in here.say("/open 1")
+    here.child.send(CTRL_C)
+    here.child.expect_exact("Ctrl-C once more")
+    assert here.leave(CTRL_C) == 0
