@@ -207,13 +207,21 @@ def _description(command: Command) -> str:
     rows = [
         row
         for title, others in grouped(session=False)
-        for row in ("", tr(*title), *(f"  {other.synopsis:<{HELP_COLUMNS - 2}}{tr(*other.help)}" for other in others))
+        for row in ("", tr(*title), *(row for other in others for row in _listed(other)))
     ]
     more = tr(
         "Without a command: an interactive session; FILEs are loaded first.\nCOMMAND --help says more.",
         "不写命令：进入交互会话，并先加载 FILE。\n各命令的详细说明：COMMAND --help。",
     )
     return "\n".join([told, "", more, *rows])
+
+
+def _listed(command: Command) -> list[str]:
+    """Its row in the list of commands; two when the way it is typed needs the room of both columns."""
+    synopsis, told = f"  {command.synopsis}", tr(*command.help)
+    if len(synopsis) < HELP_COLUMNS:
+        return [f"{synopsis:<{HELP_COLUMNS}}{told}"]
+    return [synopsis, " " * HELP_COLUMNS + told]
 
 
 def _usage(command: Command, prog: str) -> str:
