@@ -8,6 +8,8 @@ from typing import Any
 
 from infrastructure.database import from_iso, to_iso
 
+SOURCES = ("model", "document", "user")  # least trusted first
+STATUSES = ("active", "archived", "superseded")
 _PLAIN = ("memory_type", "importance", "access_count", "source", "status", "mentions", "superseded_by")
 _MOMENTS = ("timestamp", "occurred_at", "last_accessed", "valid_from", "valid_until")
 _DERIVED = ("fingerprint", "slot")  # looked up by; worked out from the content

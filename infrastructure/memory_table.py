@@ -13,12 +13,10 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from infrastructure.database import from_iso, to_iso
-from infrastructure.memory_rows import for_another_text
+from infrastructure.memory_rows import SOURCES, STATUSES, for_another_text
 from infrastructure.shelves import Text
 from infrastructure.storage import Storage
 
-SOURCES = ("model", "document", "user")  # least trusted first
-STATUSES = ("active", "archived", "superseded")
 SCORINGS = ("bounded", "article")
 
 # Uses closer together than this are one use: five questions in one sitting say less than one a day for five days.

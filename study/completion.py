@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from infrastructure.language import tr
-from infrastructure.memory_table import STATUSES
+from infrastructure.memory_rows import STATUSES
 from infrastructure.text import fold
 from study.command import Argument, Command
 from study.commands import COMMANDS

@@ -12,10 +12,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from infrastructure.copies import EXPORTS, taking_its_place
 from infrastructure.errors import UsageError
 from infrastructure.language import tr
-from infrastructure.memory_table import STATUSES
+from infrastructure.memory_rows import STATUSES
 from infrastructure.text import fold
 from study.command import Argument, number, one_of
 from study.desk import Desk
@@ -151,6 +150,8 @@ def _purge(desk: Desk, args: Namespace) -> int:
 
 def _export(desk: Desk, args: Namespace) -> int:
     """One JSON object a line, into a file; with --json and no file, to stdout."""
+    from infrastructure.copies import taking_its_place
+
     memories = list(_book(desk).export(_kinds(args)))
     if desk.screen.json_only and not args.words:
         desk.screen.json({"memories": memories})
@@ -166,6 +167,8 @@ def _export(desk: Desk, args: Namespace) -> int:
 
 def _export_file(desk: Desk) -> Path:
     """In the home, where a purge finds it."""
+    from infrastructure.copies import EXPORTS
+
     return desk.settings.home / EXPORTS / f"memories-{desk.assistant.storage.now():%Y%m%d-%H%M%S}.jsonl"
 
 

@@ -7,7 +7,7 @@ from fake_assistant import lesson
 
 from infrastructure.console import Screen
 from infrastructure.lesson import StoppedClock
-from infrastructure.memory_table import STATUSES
+from infrastructure.memory_rows import STATUSES
 from infrastructure.storage import Storage
 from study.commands import COMMANDS
 from study.completion import CHOICES, complete
