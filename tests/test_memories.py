@@ -219,11 +219,12 @@ def test_an_id_nobody_knows_is_one_sentence(say, note, words):
         say(*words)
 
 
-def test_show_tells_where_a_note_is_from_and_why_it_is_kept(say, note):
-    shown = say("show", note("Recall comes first.", concept="evaluation", document="guide.pdf", page=7))
+def test_show_tells_where_a_note_is_from_and_why_it_is_kept(say, note, assistant):
+    assistant.load_text(TIDES, "tides.md")
+    shown = say("show", note("Recall comes first.", concept="evaluation", document="tides.md", page=1))
     facts = dict(row.split("  ", 1) for row in shown.splitlines() if "  " in row)
     facts = {name: value.strip() for name, value in facts.items()}
-    assert facts["Said by"] == "you" and facts["Concept"] == "evaluation" and facts["Source"] == "guide.pdf, p. 7"
+    assert facts["Said by"] == "you" and facts["Concept"] == "evaluation" and facts["Source"] == "tides.md, p. 1"
     assert facts["Kept"] == "you said it: no policy puts it away"
 
 
