@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from infrastructure.settings import Settings
     from infrastructure.transfer import Summary
     from study.exports import Exported
+    from study.lookback import Mistake, Section
     from study.reading import SourceDocument
     from study.schedule import Timetable
     from study.tutor import Quiz
@@ -131,30 +132,24 @@ class LoadReport:
 
 
 @dataclass(frozen=True)
-class Section:
-    """A place in a document that is about the topic. `touched`: an answer has stood on this page before."""
-
-    document: str
-    heading_path: str
-    page: int
-    touched: bool
-    page_label: str | None = None
-
-
-@dataclass(frozen=True)
 class Review:
-    """What *I* learned about a topic (D16). asked and noted are in the order of time; next_step is one sentence."""
+    """What *I* learned about a topic (D16). asked and noted are in the order of time, wrong (answers in a quiz) the latest first.
+
+    sections: where the documents speak of it. gaps: parts of the same chapters that were never touched. next_step: a sentence.
+    """
 
     topic: str
     asked: list["m12.Turn"]
     noted: list[Any]
     known: list[Any]
-    sections: list[Section]
-    next_step: str
+    sections: list["Section"]
+    wrong: list["Mistake"] = field(default_factory=list)
+    gaps: list["Section"] = field(default_factory=list)
+    next_step: str = ""
 
     @property
     def is_empty(self) -> bool:
-        return not (self.asked or self.noted or self.known)
+        return not (self.asked or self.noted or self.known or self.wrong)
 
 
 # ---- §6 PDFLearningAssistant ----
@@ -376,17 +371,23 @@ class PDFLearningAssistant:
         """What I asked, noted and was told about a topic, what the documents hold on it that I never opened, a next step."""
         if not tokens(topic):
             raise UsageError(tr("Give a topic to review.", "请给出要回顾的主题。"))
-        items = [hit.item for hit in self._rag.semantic.retrieve(topic, top_k=20)]
-        items = sorted(items, key=lambda item: item.timestamp)
-        found = self._rag.retriever.search(topic, top_k=8, use_mqe=False, use_hyde=False, min_relevance=0.5)
-        asked = self._asked_about(topic, {result.passage.chunk_id for result in found})
-        opened = {
-            (c["document_id"], c["page"]) for turn in self.transcript.all_turns() for c in turn.trace.get("sources", [])
-        }
-        sections = list(dict.fromkeys(self._section(result.passage, opened) for result in found))
+        from study import lookback
+
+        items = sorted(
+            (hit.item for hit in self._rag.semantic.retrieve(topic, top_k=20)), key=lambda item: item.timestamp
+        )
         noted = [self._with_source(item) for item in items if item.metadata.get("note_type")]
         known = [item for item in items if not item.metadata.get("note_type")]
-        return Review(topic, asked, noted, known, sections, self._next_step(topic, asked, noted, sections))
+        found = self._rag.retriever.search(topic, top_k=8, use_mqe=False, use_hyde=False, min_relevance=0.5)
+        passages = [result.passage for result in found]
+        asked = self._asked_about(topic, {passage.chunk_id for passage in passages})
+        cards, reviews = self.tutor.cards.list(), self.tutor.cards.reviews()
+        touched = lookback.touched_places(self.transcript.all_turns(), cards, reviews, self.notes())
+        sections = list(dict.fromkeys(self._section(passage, touched) for passage in passages))
+        wrong = lookback.mistakes(self.tutor.about(topic, passages), reviews)
+        gaps = lookback.gaps(self.library, passages, touched)
+        step = lookback.next_step(topic, asked, noted, wrong, sections, gaps)
+        return Review(topic, asked, noted, known, sections, wrong, gaps, step)
 
     def _with_source(self, note):
         """A note whose document was removed says so: metadata["source_removed"]."""
@@ -396,10 +397,12 @@ class PDFLearningAssistant:
             note if not source or source in here else replace(note, metadata={**note.metadata, "source_removed": True})
         )
 
-    def _section(self, passage, opened: set[tuple[str, int]]) -> Section:
+    def _section(self, passage, touched: set[tuple[str, int]]) -> "Section":
+        from study.lookback import Section
+
         page = self.library.page(passage.document_id, passage.page_start)
-        touched = (passage.document_id, passage.page_start) in opened
-        return Section(passage.document, passage.heading_path, passage.page_start, touched, page and page.label)
+        was_touched = (passage.document_id, passage.page_start) in touched
+        return Section(passage.document, passage.heading_path, passage.page_start, was_touched, page and page.label)
 
     def _asked_about(self, topic: str, passages: set[str]) -> list:
         """Turns whose question, or what it leaned on, has the topic's words, or whose event is about it, or whose answer
@@ -413,23 +416,6 @@ class PDFLearningAssistant:
             if named or any(source["chunk_id"] in passages for source in turn.trace.get("sources", [])[:1]):
                 about.append(turn)
         return about
-
-    @staticmethod
-    def _next_step(topic: str, asked: Sequence, noted: Sequence, sections: Sequence[Section]) -> str:
-        unopened = next((section for section in sections if not section.touched), None)
-        if unopened is not None:
-            place = f"{unopened.document}, p. {unopened.page_label or unopened.page}"
-            place += f" ({unopened.heading_path})" if unopened.heading_path else ""
-            return tr(
-                f"Read {place}: no answer of yours has stood on it yet.", f"可以读 {place}：你还没有用到过这一页。"
-            )
-        if asked and not noted:
-            return tr(
-                f"Put what you learned about {topic} into a note of your own.", f"把学到的“{topic}”写成一条自己的笔记。"
-            )
-        if asked or noted:
-            return tr("Everything found on it has been opened: test yourself.", "相关页面都看过了：可以自测一下。")
-        return tr(f"Nothing about {topic} yet; ask a first question.", f"还没有关于“{topic}”的记录；先问一个问题吧。")
 
     # ---- §6.3 Quiz: what I know, not what I read (自测) ----
 

@@ -5,17 +5,16 @@ To add a command: write a function (desk, args) -> exit code, and give it a row 
 
 import argparse
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from infrastructure.errors import UsageError
 from infrastructure.language import tr
 from infrastructure.text import repair
 from study.command import Argument, Command, Pair, number
 from study.desk import Desk, sample_path
-from study.learning import ACTIONS, EXPORTS, MOST_QUESTIONS, cards, export, grade_type, quiz, stats
+from study.learning import ACTIONS, EXPORTS, MOST_QUESTIONS, cards, export, grade_type, quiz, review, stats
 from study.loading import load
 from study.lookup import chosen_document, notes, open_, outline, page
 from study.memories import MEMORY_ARGUMENTS, memory
@@ -46,36 +45,6 @@ def note(desk: Desk, args: Namespace) -> int:
         lambda: desk.views.note(receipt, args.concept),
     )
     return 1 if refused else 0
-
-
-def review(desk: Desk, args: Namespace) -> int:
-    found = desk.assistant.review(repair(text_of(args.topic)))
-    desk.result(_review_json(found), lambda: desk.views.review(found))
-    return 0
-
-
-def _review_json(review: Any) -> dict[str, Any]:
-    def remembered(items: Sequence[Any]) -> list[dict[str, Any]]:
-        kept = ("concept", "document", "page", "source_removed")
-        return [
-            {
-                "memory_id": item.memory_id,
-                "content": item.content,
-                "at": item.timestamp.isoformat(),
-                **{name: item.metadata[name] for name in kept if name in item.metadata},
-            }
-            for item in items
-        ]
-
-    asked = [{"question": t.question, "asked_at": t.asked_at.isoformat(), "found": t.found} for t in review.asked]
-    return {
-        "topic": review.topic,
-        "asked": asked,
-        "noted": remembered(review.noted),
-        "known": remembered(review.known),
-        "sections": [asdict(section) for section in review.sections],
-        "next_step": review.next_step,
-    }
 
 
 def docs(desk: Desk, args: Namespace) -> int:

@@ -4,6 +4,7 @@ import argparse
 import time
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import asdict
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -208,6 +209,41 @@ def _card_json(desk: Desk, listed: Sequence["Card"]) -> list[dict[str, Any]]:
         }
         for card in listed
     ]
+
+
+# ---- Review ----
+
+
+def review(desk: Desk, args: Namespace) -> int:
+    found = desk.assistant.review(repair(text_of(args.topic)))
+    desk.result(_review_json(found), lambda: desk.views.review(found))
+    return 0
+
+
+def _review_json(review: Any) -> dict[str, Any]:
+    def remembered(items: Sequence[Any]) -> list[dict[str, Any]]:
+        kept = ("concept", "document", "page", "source_removed")
+        return [
+            {
+                "memory_id": item.memory_id,
+                "content": item.content,
+                "at": item.timestamp.isoformat(),
+                **{name: item.metadata[name] for name in kept if name in item.metadata},
+            }
+            for item in items
+        ]
+
+    asked = [{"question": t.question, "asked_at": t.asked_at.isoformat(), "found": t.found} for t in review.asked]
+    return {
+        "topic": review.topic,
+        "asked": asked,
+        "noted": remembered(review.noted),
+        "known": remembered(review.known),
+        "wrong": [{**asdict(mistake), "at": mistake.at.isoformat()} for mistake in review.wrong],
+        "sections": [asdict(section) for section in review.sections],
+        "gaps": [asdict(section) for section in review.gaps],
+        "next_step": review.next_step,
+    }
 
 
 # ---- Exports ----

@@ -15,7 +15,7 @@ from infrastructure.cards import Card, CardTable, Review
 from infrastructure.errors import UsageError
 from infrastructure.language import tr
 from infrastructure.text import content_tokens, tokens
-from study.grading import RATINGS, chosen, judge
+from study.grading import RATINGS, chosen, judge, key
 from study.quizmaker import QuizMaker
 from study.schedule import Timetable
 
@@ -105,6 +105,14 @@ class Tutor:
         self.cards.regrade(graded.review, after, rating)
         review = self.cards.review(graded.review.review_id)
         return Graded(self.cards.get(graded.card.card_id), review, graded.given, graded.verdict, rating)
+
+    def about(self, topic: str, passages: Sequence[Any] = ()) -> list[Card]:
+        """The cards that speak of a topic, or whose quotation stands in one of these passages."""
+        texts = [(passage.document_id, key(passage.content)) for passage in passages]
+        return [
+            card for card in self.cards.list()
+            if _speaks_of(topic, card) or any(card.document_id == d and key(card.quote) in text for d, text in texts)
+        ]  # fmt: skip
 
     # ---- Keeping cards ----
 

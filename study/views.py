@@ -331,15 +331,17 @@ def note(receipt: "Receipt", concept: str) -> Text:
 
 
 def review(review: Any) -> Group:
-    """What I asked, noted and know about a topic, what the documents hold on it, and a next step."""
+    """What I asked, noted, got wrong and know about a topic, what the documents hold on it, and a next step."""
     parts: list[RenderableType] = []
-    if not (review.asked or review.noted or review.known):
+    if review.is_empty:
         parts.append(line(tr(f"Nothing about {review.topic} yet.", f"还没有关于「{review.topic}」的学习记录。")))
     for title, entries in (
         (tr("You asked", "问过"), map(_asked, review.asked)),
         (tr("You noted", "记过"), map(_remembered, review.noted)),
+        (tr("You got wrong", "答错过"), map(_mistake, review.wrong)),
         (tr("You know", "已知"), map(_remembered, review.known)),
         (tr("In your documents", "资料中"), map(_section, review.sections)),
+        (tr("Never touched, in the same chapters", "同一章里还没碰过的"), map(_section, review.gaps)),
     ):
         parts += titled(title, list(entries))
     if review.next_step:
@@ -362,7 +364,33 @@ def _remembered(item: Any) -> Item:
     concept = item.metadata.get("concept", "general")
     about = "" if concept == "general" else f"  [{concept}]"
     removed = tr("  (source removed)", "（来源已移除）") if item.metadata.get("source_removed") else ""
-    return Item(line((local_time(item.timestamp), "dim")), line(item.content, (about, "cyan"), (removed, "dim")))
+    document, page = item.metadata.get("document") or "", item.metadata.get("page")
+    place = "".join(map(str, where(document, page, None))) if document and page else document
+    told = line(item.content, (about, "cyan"), (f"  {place}" if place else "", "dim"), (removed, "dim"))
+    return Item(line((local_time(item.timestamp), "dim")), told)
+
+
+def _mistake(mistake: Any) -> Item:
+    """When, which question, what was said and what is right, and where to read it."""
+    said = (
+        tr("you said “{}”", "你答的是「{}」").format(shortened(mistake.given, LONGEST_MEMORY))
+        if mistake.given
+        else tr("no answer", "没有作答")
+    )
+    right = tr("right is", "正确答案是")
+    known = tr(", known since", "，后来答对了") if mistake.known_since else ""
+    times = tr(f", {mistake.times} times", f"，共 {mistake.times} 次") if mistake.times > 1 else ""
+    place = (
+        where(mistake.document, mistake.page, mistake.page_label)
+        if mistake.page
+        else [mistake.document or tr("your note", "你的笔记")]
+    )
+    return Item(
+        line((local_time(mistake.at), "dim")),
+        line(shortened(mistake.question, LONGEST_QUOTE)),
+        line(f"{said}; {right} ", (shortened(mistake.answer, LONGEST_MEMORY), "bold"), (f"{times}{known}", "dim"), "  ",
+             *((part if isinstance(part, tuple) else (part, "dim")) for part in place)),
+    )  # fmt: skip
 
 
 def _section(section: Any) -> Item:

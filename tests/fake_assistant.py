@@ -19,6 +19,7 @@ if __name__ == "__main__":
 from infrastructure.answers import Answer, Citation, Receipt
 from infrastructure.errors import DocumentError, LLMUnavailable, PasswordNeeded, UsageError
 from infrastructure.library import DocumentInfo
+from study.lookback import Mistake
 
 THEN = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 PASSWORD = "open sesame"
@@ -137,9 +138,11 @@ class FakeAssistant:
     def review(self, topic: str) -> Any:
         item = SimpleNamespace(memory_id="m1", content="先看 Recall", timestamp=THEN, metadata={"concept": "评估"})
         turn = SimpleNamespace(question="RAG 系统怎么评估？", asked_at=THEN, found=True)
+        mistake = Mistake("c1", "The half-life is ____ hours.", "25", "24", THEN, 2, False, "guide.pdf", 7, "4")
         return SimpleNamespace(
-            topic=topic, asked=[turn], noted=[item], known=[], sections=[], next_step="Read guide.pdf, p. 7."
-        )
+            topic=topic, asked=[turn], noted=[item], known=[], wrong=[mistake], sections=[], gaps=[], is_empty=False,
+            next_step="Read guide.pdf, p. 7.",
+        )  # fmt: skip
 
     def get_stats(self) -> dict[str, Any]:
         counted = {

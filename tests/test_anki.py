@@ -5,6 +5,7 @@ import sqlite3
 import zipfile
 
 import pytest
+from anki_oracle import collection, taken_in
 
 from infrastructure.cards import CardTable, Draft
 from infrastructure.copies import is_deck
@@ -28,20 +29,8 @@ def storage(tmp_path, clock):
 
 @pytest.fixture
 def anki(tmp_path):
-    """Anki's own collection; anki is AGPL and a test tool only."""
-    collection = pytest.importorskip("anki.collection", reason="anki has no wheel for this platform or Python")
-    opened = collection.Collection(str(tmp_path / "collection.anki2"))
-    yield opened
-    opened.close()
-
-
-def taken_in(anki, path) -> tuple[int, int]:
-    """(new notes, updated notes) of an import with Anki's usual choices."""
-    from anki.collection import ImportAnkiPackageOptions, ImportAnkiPackageRequest
-
-    request = ImportAnkiPackageRequest(package_path=str(path), options=ImportAnkiPackageOptions())
-    log = anki.import_anki_package(request).log
-    return len(log.new), len(log.updated)
+    with collection(tmp_path) as opened:
+        yield opened
 
 
 def drafts(count: int) -> list[Draft]:

@@ -274,7 +274,8 @@ def test_a_review_names_questions_notes_pages_and_a_next_step():
 
 
 def test_a_review_of_nothing_says_so():
-    empty = SimpleNamespace(topic="tides", asked=[], noted=[], known=[], sections=[], next_step="Ask a question.")
+    lists = {name: [] for name in ("asked", "noted", "wrong", "known", "sections", "gaps")}
+    empty = SimpleNamespace(topic="tides", **lists, is_empty=True, next_step="Ask a question.")
     assert seen(views.review(empty)) == "Nothing about tides yet.\nNext: Ask a question.\n"
 
 
