@@ -177,7 +177,7 @@ COMMANDS = (
         "export", ("Write a deck for Anki, a study report, or everything", "导出 Anki 卡组、学习报告或全部数据"), export,
         (
             Argument("kind", ("anki, markdown or json", "anki、markdown 或 json"),
-                     {"choices": EXPORTS, "metavar": "anki|markdown|json"}),
+                     {"choices": EXPORTS, "metavar": "KIND"}),
             Argument("file", ("NAME.apkg, NAME.md, NAME.jsonl.gz, or a folder", "文件名 .apkg、.md、.jsonl.gz，或文件夹"),
                      {"nargs": "*", "metavar": "FILE"}, "path"),
         ),
