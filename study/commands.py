@@ -91,7 +91,7 @@ COMMANDS = (
     Command(
         "load", ("Load files, folders or patterns like *.pdf", "加载文件、文件夹或 *.pdf 这样的通配符"), load,
         (
-            Argument("paths", ("PDF, Markdown or text", "PDF、Markdown 或文本文件"),
+            Argument("paths", ("PDF, Markdown, text, Word, slides, EPUB, HTML", "PDF、Markdown、文本、Word、幻灯片、EPUB、HTML"),
                      {"nargs": "+", "metavar": "PATH"}, "path"),
             Argument("--password", ("opens a protected PDF", "加密 PDF 的密码"), {"metavar": "P"}),
         ),

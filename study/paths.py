@@ -159,16 +159,16 @@ def _files(path: Path) -> Iterable[Path]:
 
 
 def _in_folder(folder: Path) -> list[Path]:
-    from study.reading import MARKDOWN_SUFFIXES, TEXT_SUFFIXES
+    from study.reading import MARKDOWN_SUFFIXES, OFFICE_SUFFIXES, TEXT_SUFFIXES
 
-    readable = (".pdf", *MARKDOWN_SUFFIXES, *TEXT_SUFFIXES)
+    readable = (".pdf", *MARKDOWN_SUFFIXES, *TEXT_SUFFIXES, *OFFICE_SUFFIXES)
     inside = [path for path in folder.rglob("*") if path.suffix.lower() in readable and path.is_file()]
     files = [path for path in inside if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
     if not files:
         raise DocumentError(
             tr(
-                f"There is no PDF, Markdown or text file in {folder}; name another folder.",
-                f"{folder} 里没有 PDF、Markdown 或文本文件，请换一个文件夹。",
+                f"There is no file in {folder} that can be read; name another folder.",
+                f"{folder} 里没有可以读取的文件，请换一个文件夹。",
             )
         )
     return sorted(files, key=natural_order)

@@ -22,7 +22,7 @@ from study.stages import READING, RECOGNISING
 from study.worker import FileReader, opened
 
 FEW_LETTERS = 30  # on a page that is a picture: a stamp, a page number
-COVERS = 0.02  # of a book's pages are pictures and nobody misses their words
+COVERS = 0.02  # of a book's pages may be pictures, its cover: nobody waits for their words
 
 
 @dataclass
@@ -101,9 +101,10 @@ def _read_pages(file: FileReader, progress: Progress) -> _Given:
 def _recognise(file: FileReader, given: _Given, progress: Progress) -> None:
     """Read pages that are pictures, or signs nobody can read, by OCR; without it they are waiting."""
     pictures = [place for place, page in enumerate(given.pages) if _needs_ocr(page)]
+    if len(pictures) <= COVERS * len(given.pages):
+        return
     if not has("ocr") or given.stopped_at is not None:
-        # One picture in a long book is its cover.
-        given.waiting = [place + 1 for place in pictures] if len(pictures) > COVERS * len(given.pages) else []
+        given.waiting = [place + 1 for place in pictures]
         return
     try:
         for done, place in enumerate(pictures, 1):

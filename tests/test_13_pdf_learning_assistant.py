@@ -1,5 +1,6 @@
 """The study helper: how texts are cut, what loading changes, notes, reviews, sessions. Files made here, no model, one clock."""
 
+import doctest
 import re
 from importlib import import_module
 from itertools import pairwise
@@ -16,6 +17,7 @@ from infrastructure.lesson import StoppedClock
 from infrastructure.settings import PROJECT
 from infrastructure.storage import Storage
 from infrastructure.text import estimate_tokens_mixed
+from study import chunking, worker
 from study.chunking import LONGEST_TOKEN, size
 
 m12 = import_module("12_memory_enhanced_rag")
@@ -130,6 +132,23 @@ def test_a_code_block_is_not_cut_at_its_blank_lines():
     code = "```python\nfor item in items:\n\n    print(item)\n```"
     chunks = cut(f"{'One sentence is here. ' * 4}\n\n{code}\n\nAnd after.", max_tokens=24, overlap_tokens=0)
     assert any(code in chunk["content"] for chunk in chunks)
+
+
+def test_a_list_stays_with_the_line_that_introduces_it():
+    steps = "Three steps lead to an answer:\n1. read the file\n2. cut it into passages\n3. search them"
+    chunks = cut(f"{'One sentence is here. ' * 5}\n\n{steps}\n\nAnd after.", max_tokens=40, overlap_tokens=0)
+    assert any(steps in chunk["content"] for chunk in chunks)
+
+
+def test_a_table_that_is_too_long_is_cut_between_its_rows():
+    rows = [f"| metric number {n} | 0.{n} and more |" for n in range(30)]
+    chunks = cut("\n".join(rows), max_tokens=50, overlap_tokens=0)
+    assert len(chunks) > 2
+    assert [row for chunk in chunks for row in chunk["content"].split("\n")] == rows
+
+
+def test_the_examples_of_the_chunking_module_are_true():
+    assert doctest.testmod(chunking).failed == 0
 
 
 def test_ten_thousand_characters_without_a_mark_become_chunks_of_full_size():
@@ -317,6 +336,43 @@ def test_a_document_is_named_by_its_id_or_the_beginning_of_it(assistant, tmp_pat
 def test_an_unknown_name_in_an_empty_home_says_that_there_is_none(assistant):
     with pytest.raises(UsageError, match="none"):
         assistant.remove_document("notes")
+
+
+def interrupted_at(page: int, monkeypatch) -> None:
+    """Ctrl-C comes while this page (from 0) is read."""
+    read = worker.FileReader.page
+
+    def stop(self, number):
+        if number == page:
+            raise KeyboardInterrupt
+        return read(self, number)
+
+    monkeypatch.setattr(worker.FileReader, "page", stop)
+
+
+def test_ctrl_c_keeps_the_pages_that_were_read_and_loading_again_reads_the_rest(assistant, tmp_path, monkeypatch):
+    path = tmp_path / "long.pdf"
+    path.write_bytes(make_pdf([f"Chapter {n} is about the number {n * n}." for n in range(1, 6)]))
+    with monkeypatch.context() as patched:
+        interrupted_at(3, patched)
+        for _ in range(2):  # stopped twice at the same place
+            report = assistant.load_document(path)
+            assert (report.action, report.pages) == ("stopped", 3)
+    assert report.warnings[0].startswith("Reading was stopped at page 3 of 5")
+    assert assistant.ask("What is chapter 2 about?").citations[0].page == 2
+    report = assistant.load_document(path)
+    assert (report.action, report.pages, report.warnings) == ("loaded", 5, [])
+    assert [info.pages for info in assistant.documents()] == [5]
+    assert assistant.load_document(path).action == "already here"
+
+
+def test_ctrl_c_before_the_first_page_leaves_nothing(assistant, tmp_path, monkeypatch):
+    path = tmp_path / "long.pdf"
+    path.write_bytes(make_pdf(["one", "two"]))
+    interrupted_at(0, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        assistant.load_document(path)
+    assert assistant.documents() == []
 
 
 def test_a_file_that_cannot_be_read_leaves_the_home_as_it_was(assistant, tmp_path):

@@ -108,9 +108,10 @@ def test_without_the_extra_scans_are_named_with_the_command_and_read_again_later
     assert document.content_hash not in finished
 
 
-def test_the_cover_of_a_book_is_no_reason_to_install_anything(read):
-    document = read(Scans(SCAN, *[ReadPage(f"{PROSE} {n * n}") for n in range(60)]), ocr=False)
-    assert len(document.warnings) == 1
+@pytest.mark.parametrize("ocr", [True, False])
+def test_nobody_waits_for_the_cover_of_a_book(read, ocr):
+    document = read(Scans(SCAN, *[ReadPage(f"{PROSE} {n * n}") for n in range(60)]), ocr=ocr)
+    assert [warning[:36] for warning in document.warnings] == ["1 of 61 pages have no text: 1 (pictu"]
     assert document.content_hash == "0" * 64
 
 
