@@ -168,7 +168,8 @@ def bars(chart: Chart) -> str:
     labels = list(dict.fromkeys(label for values in chart.series.values() for label in values))
     known = [value for values in chart.series.values() for value in values.values() if value is not None]
     most = max([1.0, *(value.high if isinstance(value, Estimate) else value for value in known)])
-    drawn, top = [_legend(names)], 34
+    legend, above = _legend(names)
+    drawn, top = [legend], above + 8
     for label in labels:
         middle = top + ROW * len(names) / 2 + 4
         drawn.append(f'<text x="{LABELS - 8}" y="{middle:.0f}" text-anchor="end">{escape(str(label))}</text>')
@@ -176,7 +177,7 @@ def bars(chart: Chart) -> str:
             drawn.append(_bar(chart.series[name].get(label), top, PLOT / most, number))
             top += ROW
         top += GAP
-    axis = f'<line class="rule" x1="{LABELS}" x2="{LABELS}" y1="28" y2="{top - GAP + 4}"/>'
+    axis = f'<line class="rule" x1="{LABELS}" x2="{LABELS}" y1="{above + 2:.0f}" y2="{top - GAP + 4:.0f}"/>'
     return _svg(LABELS + PLOT + 60, top, chart.title, [axis, *drawn])
 
 
@@ -197,7 +198,8 @@ def _bar(value: Estimate | float | None, top: float, scale: float, number: int) 
 
 def curves(chart: Chart) -> str:
     """Lines over sizes, both axes logarithmic: a cost that grows with the library rises by its power."""
-    left, top, wide, high = 70, 40, 560, 260
+    legend, above = _legend(list(chart.series))
+    left, top, wide, high = 70, above + 20, 560, 260
     points = {name: sorted(values.items()) for name, values in chart.series.items()}
     sizes = [math.log10(size) for values in points.values() for size, _ in values]
     costs = [math.log10(max(float(value), 1e-6)) for values in points.values() for _, value in values]
@@ -209,7 +211,7 @@ def curves(chart: Chart) -> str:
             1 - (math.log10(max(value, 1e-6)) - low) / (most - low)
         )
 
-    drawn = [_legend(list(points))]
+    drawn = [legend]
     for power in range(low, most + 1):
         _, y = place(10**first, 10.0**power)
         drawn.append(f'<line class="rule" x1="{left}" x2="{left + wide}" y1="{y:.1f}" y2="{y:.1f}"/>')
@@ -226,13 +228,17 @@ def curves(chart: Chart) -> str:
     return _svg(left + wide + 40, top + high + 30, chart.title, drawn)
 
 
-def _legend(names: Sequence[str]) -> str:
-    drawn, x = [], 10.0
+def _legend(names: Sequence[str]) -> tuple[str, float]:
+    """(the names with their colours, in as many lines as they need, height in pixels)."""
+    drawn, x, y = [], 10.0, 6
     for number, name in enumerate(names):
-        drawn.append(f'<rect class="f{number % 8}" x="{x:.0f}" y="6" width="11" height="11" rx="2"/>')
-        drawn.append(f'<text x="{x + 16:.0f}" y="16">{escape(name)}</text>')
-        x += 34 + sum(12 if ord(char) > 0x2E80 else 6.6 for char in name)
-    return "".join(drawn)
+        width = 34 + sum(13 if ord(char) > 0x2E80 else 7 for char in name)
+        if x > 10 and x + width > LABELS + PLOT:
+            x, y = 10.0, y + 20
+        drawn.append(f'<rect class="f{number % 8}" x="{x:.0f}" y="{y}" width="11" height="11" rx="2"/>')
+        drawn.append(f'<text x="{x + 16:.0f}" y="{y + 10}">{escape(name)}</text>')
+        x += width
+    return "".join(drawn), y + 20.0
 
 
 def _svg(width: float, height: float, title: str, drawn: Sequence[str]) -> str:
