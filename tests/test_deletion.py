@@ -10,6 +10,7 @@ import children
 import pytest
 from support import HashEmbedder, ScriptedLLM
 
+from infrastructure.cards import Draft
 from infrastructure.copies import PROMPT_HISTORY
 from infrastructure.errors import HomeError
 from infrastructure.lesson import StoppedClock
@@ -79,6 +80,12 @@ def everything_said(assistant):
     """What the public methods give back, as one text."""
     rag, storage = assistant._rag, assistant.storage
     said = [assistant.documents(), assistant.sessions(), assistant.get_stats(), assistant.doctor().to_json()]
+    said += [
+        assistant.tutor.cards.list(),
+        assistant.tutor.cards.reviews(),
+        assistant.notes(),
+        assistant.quiz("animals"),
+    ]
     said += [assistant.review(topic) for topic in ("animals", "动物", "evaluation")]
     said += [assistant.transcript.all_turns(), assistant.transcript.turns(assistant.session_id)]
     for document in assistant.documents():
@@ -261,6 +268,49 @@ def test_a_turn_is_purged_with_what_it_wrote(assistant, home):
     for turn in assistant.transcript.all_turns():
         assistant.forget_turn(turn.turn_id)
     assert assistant.transcript.all_turns() == []
+    gone(assistant, home)
+
+
+# ---- Cards and exports ----
+
+
+def answered_and_exported(assistant, card):
+    """A card that was answered, exported in every way."""
+    assistant.tutor.answer(card.card_id, TOLD)
+    for place in (None, assistant.storage.home / "mine"):
+        if place is not None:
+            place.mkdir()
+        for kind in ("anki", "markdown", "json"):
+            assistant.export(kind, place)
+
+
+def test_cards_of_a_purged_note_go_with_their_grades_and_exports(assistant, home):
+    receipt = assistant.add_note(TOLD, concept="zebramarker")
+    (card, *_) = [card for card in assistant.quiz("zebramarker").cards if card.note_id]
+    answered_and_exported(assistant, card)
+    assert any("report.md" in name for name in files_with_markers(home))
+    assistant.forget(receipt.memory_id)
+    assert assistant.tutor.cards.list() == [] and list((home / "mine").iterdir()) == []
+    gone(assistant, home)
+
+
+def test_cards_of_a_purged_document_go_with_their_grades_and_exports(assistant, home):
+    assistant.load_text(BOOK + "\n\nZebramarker is the name of an animal with stripes.\n", "animals.md")
+    (card, *_) = assistant.quiz(document="animals.md").cards
+    assert card.answer == "Zebramarker"
+    answered_and_exported(assistant, card)
+    assistant.remove_document("animals.md", purge=True)
+    assert assistant.tutor.cards.list() == [] and assistant.tutor.cards.reviews() == []
+    gone(assistant, home)
+
+
+def test_what_was_purged_is_blacked_out_in_answers_to_other_cards(assistant, home):
+    (card,) = assistant.tutor.cards.add(
+        [Draft("cloze", "The ____ pulls the sea.", "moon", "The moon pulls the sea.", "p")]
+    )
+    answered_and_exported(assistant, card)
+    assistant.forget(assistant._rag.semantic.add(TOLD))
+    assert [review.given for review in assistant.tutor.cards.reviews()] == ["▇▇▇"]
     gone(assistant, home)
 
 

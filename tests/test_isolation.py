@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from support import HashEmbedder
 
+from infrastructure.cards import CardTable
 from infrastructure.database import Database
 from infrastructure.erasure import Eraser
 from infrastructure.graph import EntityGraph
@@ -27,6 +28,7 @@ from infrastructure.transcript import Transcript
 from study import commandline
 from study.commands import COMMANDS
 from study.memory_book import MemoryBook
+from study.tutor import Tutor
 
 m09 = import_module("09_memory_system")
 m10 = import_module("10_memory_lifecycle")
@@ -49,6 +51,7 @@ class Home:
     memory_id: str = ""
     event_id: str = ""
     desk_id: str = ""
+    card_id: str = ""
 
     @property
     def session_id(self) -> str:
@@ -60,6 +63,8 @@ class Home:
         parts = [self.assistant, rag, rag.working, rag.episodic, rag.semantic, rag.semantic.graph, rag.retriever]
         parts += [
             self.assistant.memories,
+            self.assistant.tutor,
+            self.assistant.tutor.cards,
             rag.lifecycle,
             rag.lifecycle.eraser,
             rag.transcript,
@@ -78,6 +83,8 @@ def made(folder: Path, text: str, told: str) -> Home:
     home.memory_id = home.assistant.add_note(f"{told} is my favourite of all animals 动物", concept=told).memory_id
     home.event_id = home.assistant._rag.episodic.add(f"saw a {told} among the animals 动物", session_id=home.session_id)
     home.desk_id = home.assistant._rag.working.add(f"{told} and other animals 动物", 0.9, home.session_id)
+    home.card_id = home.assistant.quiz(told, count=1).cards[0].card_id
+    home.assistant.tutor.answer(home.card_id, told)
     storage.settle()
     return home
 
@@ -117,7 +124,10 @@ def arguments(home: Home, class_name: str) -> dict[str, Any]:
     }
     much = {"limit": 50, "top_k": 20, "max_age": m13.SESSION_PAUSE, "strategy": "capacity", "chosen": m09.Filter()}
     files = {"path": Path("/nowhere.jsonl"), "doc_name": "new", "sql": "SELECT 1"}
-    return place | rows | where | which | words | much | files
+    cards = {"card_id": home.card_id, "card_ids": [home.card_id], "review_id": 1, "topic": QUERY}
+    if class_name == "CardTable":
+        cards["beginning"] = home.card_id[:8]
+    return place | rows | where | which | words | much | files | cards
 
 
 CLASSES = {
@@ -140,6 +150,8 @@ CLASSES = {
             Transcript,
             Storage,
             Database,
+            CardTable,
+            Tutor,
         ),
     )
 }
@@ -197,7 +209,7 @@ def test_no_entry_point_shows_what_another_home_holds(homes, cls, name):
 
 
 SAYS_IT_AT_HOME = {
-    "PDFLearningAssistant": ["documents", "find_document", "review", "ask", "sessions"],
+    "PDFLearningAssistant": ["documents", "find_document", "review", "ask", "sessions", "notes"],
     "MemoryRAG": ["query"],
     "MemoryBook": ["page", "search", "find", "notes", "export"],
     "UnifiedRetriever": ["search"],
@@ -208,6 +220,8 @@ SAYS_IT_AT_HOME = {
     "Library": ["documents", "page", "passages_between", "passages", "quote"],
     "Transcript": ["turns", "all_turns", "turn", "sessions"],
     "Storage": ["texts", "text"],
+    "Tutor": ["about"],
+    "CardTable": ["get", "find", "list", "reviews", "review"],
 }
 
 
