@@ -4,7 +4,8 @@ After this script you can explain why documents are cut along their headings, wh
 why a review of what *I* learned is another thing than a summary of the book.
 
     load  file → pages → chunks with heading path and pages → library        ask     MemoryRAG.query (script 12)
-    note  my words → semantic memory, with concept and page                  review  what I asked, noted, and never opened
+    note  my words → semantic memory, with concept and page                  review  what I asked, noted, got wrong, never opened
+    quiz  pages and notes → questions → my answers → grades → when each comes back
 
 Used as a program this is the daily study helper; see README.md, or type
 
@@ -552,7 +553,7 @@ def lesson(home: Path) -> Iterator[Any]:
     document can be asked about as soon as its words are in."""
     from infrastructure.lesson import heading, try_it
     from infrastructure.settings import Settings
-    from study import views
+    from study import learning_views, views
 
     with open_assistant(Settings.load({"home": home, "embedder": "none"})) as assistant:
         yield heading(tr("1. Load a document", "1. 加载资料"))
@@ -564,7 +565,12 @@ def lesson(home: Path) -> Iterator[Any]:
         yield heading(tr("3. A note of my own, and a review of what I did", "3. 写一条自己的笔记，再回顾学习记录"))
         assistant.add_note("先看 Recall：证据没找到，后面都谈不上。", concept="RAG 评估")
         yield views.review(assistant.review("RAG 评估"))
-        yield heading(tr("4. The numbers", "4. 统计"))
+        yield heading(tr("4. A question for me, and when it comes back", "4. 考自己一题，再看什么时候重考"))
+        (card,) = assistant.quiz(tr("half-life", "半衰期"), count=1).cards
+        yield learning_views.question(card, 1, 1)
+        graded = assistant.tutor.answer(card.card_id, card.answer)
+        yield learning_views.verdict(graded, assistant.tutor.timetable, assistant.storage.now())
+        yield heading(tr("5. The numbers", "5. 统计"))
         yield views.stats(assistant.get_stats())
     yield from try_it(
         tr(

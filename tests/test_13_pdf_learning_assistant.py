@@ -669,6 +669,7 @@ def test_the_lesson_works_in_the_folder_it_is_given(shown):
     assert (home / "memory.db").exists()
     assert "RAG 系统怎么评估？）" in text.replace("\n", "") or "RAG 系统怎么评估？；" in text.replace("\n", "")
     assert "先看 Recall：证据没找到" in text
+    assert "The half-life is ____ hours" in text and "it comes back in 10 minutes" in text
     assert "Try it" in text
 
 
