@@ -56,24 +56,54 @@ def shown(cell: Cell) -> str:
 # ---- Terminal ----
 
 
-def renderables(part: Part) -> Iterable[Any]:
-    """For `Screen.show`."""
+def renderables(part: Part, width: int = 80) -> Iterable[Any]:
+    """For `Screen.show`. Where intervals do not fit into `width` cells, means stand alone."""
     from rich.text import Text
-
-    from infrastructure.lesson import table
 
     if isinstance(part, str):
         yield plain(part)
     elif isinstance(part, Table):
         yield Text("\n" + part.title, style="bold")
-        made = table(*part.columns, rows=[[shown(cell) for cell in row] for row in part.rows])
-        for column, cells in list(zip(made.columns, zip(*part.rows, strict=True), strict=False))[1:]:
-            column.justify = "left"
-            if not any(isinstance(cell, str) for cell in cells):  # a number is not broken, its heading may be
-                column.justify, column.min_width = "right", max(len(shown(cell)) for cell in cells)
-        yield made
+        rows = [[shown(cell) for cell in row] for row in part.rows]
+        brief = _has_intervals(part) and _width(part.columns, rows) > width
+        yield _terminal_table(part, [[shown(_mean(cell)) for cell in row] for row in part.rows] if brief else rows)
         if part.note:
             yield plain(part.note)
+        if brief:
+            yield tr(
+                "A wider window shows the intervals; so do --json and --html.",
+                "窗口更宽时会显示区间；--json 和 --html 里也有。",
+            )
+
+
+def _terminal_table(part: Table, rows: Sequence[Sequence[str]]) -> Any:
+    from infrastructure.lesson import table
+
+    made = table(*part.columns, rows=rows)
+    for number, column in enumerate(made.columns[1:], start=1):
+        column.justify = "left"
+        if not any(isinstance(row[number], str) for row in part.rows):  # a number is not broken, its heading may be
+            column.justify, column.min_width = "right", max((len(row[number]) for row in rows), default=0)
+    return made
+
+
+def _has_intervals(part: Table) -> bool:
+    return any(isinstance(cell, Estimate) for row in part.rows for cell in row)
+
+
+def _mean(cell: Cell) -> Cell:
+    return cell.mean if isinstance(cell, Estimate) else cell
+
+
+def _width(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Cells that a table needs when only its headings are broken, between words."""
+    from rich.cells import cell_len
+
+    total = 0
+    for number, name in enumerate(columns):
+        longest_word = max(map(cell_len, name.split() or [""]))
+        total += 2 + max([longest_word, *(cell_len(row[number]) for row in rows)])
+    return total
 
 
 # ---- JSON ----
@@ -259,5 +289,5 @@ class Report:
     def add(self, parts: Iterable[Part]) -> None:
         for part in parts:
             self.parts.append(part)
-            for renderable in renderables(part):
+            for renderable in renderables(part, self.screen.width):
                 self.screen.show(renderable)

@@ -82,6 +82,11 @@ class Screen:
         """True when stdout gets no colour, no boxes and no cursor tricks."""
         return _is_plain(self._console(self.stdout))
 
+    @property
+    def width(self) -> int:
+        """Cells in a line of stdout."""
+        return self._console(self.stdout).width
+
     def _print(self, stream: TextIO, renderable: "RenderableType") -> None:
         console = self._console(stream)
         renderable = plain(renderable) if isinstance(renderable, str) else renderable

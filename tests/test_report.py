@@ -10,6 +10,7 @@ from benchmarks import report
 from benchmarks.metrics import Estimate
 from benchmarks.report import Chart, Report, Table, page, to_json
 from infrastructure.console import Screen
+from infrastructure.language import set_language
 
 SURE = Estimate(0.5, 0.4, 0.6, 20)
 ROWS = [["hits & misses", None, SURE], ["ms", 12.5, 1234]]
@@ -69,3 +70,11 @@ def test_equal_factors_are_equal_steps_in_a_curve():
 
 def test_one_size_is_drawn_too():
     assert "<circle" in report.curves(Chart("", {"a": {1_000: 1.0}}, logarithmic=True))
+
+
+@pytest.mark.parametrize(("width", "told"), [(60, True), (110, False)])
+def test_a_narrow_window_gets_means_without_intervals_and_is_told_where_they_are(width, told, capsys):
+    set_language("en")
+    Report(Screen(color=False, width=width)).add([Table("t", "T", ["system", *"abcdef"], [["ours", *[SURE] * 6]])])
+    shown = capsys.readouterr().out
+    assert "0.500" in shown and ("±" in shown) is not told and ("--json" in shown) is told
