@@ -92,7 +92,7 @@ class Estimate:
     n: int
 
     def __str__(self) -> str:
-        return f"{self.mean:.3f} ±{(self.high - self.low) / 2:.3f}"
+        return f"{round(self.mean, 3) + 0.0:.3f} ±{(self.high - self.low) / 2:.3f}"  # + 0.0: no "-0.000"
 
     def to_json(self) -> dict[str, float]:
         return {"mean": round(self.mean, 4), "low": round(self.low, 4), "high": round(self.high, 4), "n": self.n}
