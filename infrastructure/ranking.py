@@ -150,15 +150,16 @@ def _score_words(
 
     seen = Seen.in_texts([indexed.get(candidate.id, []) for candidate in pool], terms.query)
     words = terms.bm25(seen, mean_length)
-    window = np.zeros(len(pool))
+    places, window, together = Places(pool), np.zeros(len(pool)), np.zeros(len(pool))
     if weights.window:
-        places, steps = Places(pool), range(-weights.reach, weights.reach + 1)
-        counts = sum(places.beside(seen.counts, step) for step in steps)
-        lengths = sum(places.beside(seen.lengths, step) for step in steps)
+        steps = range(-weights.reach, weights.reach + 1)
+        counts, lengths = (sum(places.beside(part, step) for step in steps) for part in (seen.counts, seen.lengths))
         window = terms.bm25(Seen(counts, lengths, seen.leads), len(steps) * mean_length)
-    rows = zip(pool, words.tolist(), seen.leads.tolist(), window.tolist(), strict=True)
-    for candidate, word, leads, around in rows:
-        candidate.words, candidate.subject, candidate.window = word, leads, around
+    if weights.together:
+        together = terms.share(seen._replace(counts=places.total(seen.counts)))
+    found = zip(words.tolist(), seen.leads.tolist(), window.tolist(), together.tolist(), strict=True)
+    for candidate, parts in zip(pool, found, strict=True):
+        candidate.words, candidate.subject, candidate.window, candidate.together = parts
 
 
 def judge(storage: Storage, shelf: str, query: str, candidates: Sequence[Candidate], *, vector=None) -> None:

@@ -250,10 +250,18 @@ _NAMED_PAGE = {
     3: _any(r"\bthird page\b|第三页"),
     -1: _any(r"\b(?:last|final) page\b|最后一页|末页"),
 }
+# Who wrote it, when, and what it is called stands on the first page, mostly in words that are no sentence.
+_OF_THE_WHOLE = _any(
+    r"\b(?:date|title|authors?|writers?|publishers?|full name) of (?:this|the) (?:document|paper|report|article|book|thesis|file)\b",
+    r"\bwho (?:wrote|published|issued) (?:this|the) (?:document|paper|report|article|book|thesis)\b",
+    r"(?:这|本|该)(?:份|篇|本|个)?(?:文档|文件|论文|报告|文章|资料|书)(?:的|是)(?:标题|题目|书名|作者|日期|出版社|发布日期|谁写的|谁发布的)",
+)
 
 
 def page_named(question: str) -> int | None:
     """The page a question points to, 1-based; −1 for the last one, None when it names none.
+
+    What is asked of the document as a whole, its date or title, points to the first.
 
     >>> page_named("What is the date on page 14?"), page_named("封面上写了什么？"), page_named("how many pages are there?")
     (14, 1, None)
@@ -261,7 +269,8 @@ def page_named(question: str) -> int | None:
     match = _PAGE.search(question)
     if match:
         return int(match[1] or match[2]) or None
-    return next((page for page, pattern in _NAMED_PAGE.items() if pattern.search(question)), None)
+    named = next((page for page, pattern in _NAMED_PAGE.items() if pattern.search(question)), None)
+    return 1 if named is None and _OF_THE_WHOLE.search(question) else named
 
 
 _INSTRUCTION = _any(

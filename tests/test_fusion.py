@@ -1,10 +1,11 @@
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infrastructure.fusion import Candidate, Weights, fuse, rescale, zscores
+from infrastructure.fusion import SOFTNESS, Candidate, Places, Weights, fuse, rescale, zscores
 
 scores = st.floats(-1e6, 1e6)
 PLAIN = Weights()  # words and vectors count the same, nothing else counts
@@ -81,6 +82,21 @@ def test_a_text_beside_a_good_one_is_lifted():
     assert [c.id for c in fuse(pool(), Weights(parent=0.5))] == [1, 2, 3, 4]
 
 
+def test_a_text_in_a_session_that_has_all_the_words_is_lifted():
+    pool = [Candidate(1, "half", 0, words=1.0, together=0.5), Candidate(2, "all", 0, words=1.0, together=1.0)]
+    assert [c.id for c in fuse(pool, PLAIN)] == [1, 2]
+    assert [c.id for c in fuse(pool, Weights(together=0.5))] == [2, 1]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.floats(-20, 20)), min_size=1, max_size=20))
+def test_the_soft_maximum_lies_between_the_best_and_the_best_and_all_others_as_good(rows):
+    pool = [Candidate(n, f"s{scope}", n) for n, (scope, _) in enumerate(rows)]
+    values = np.array([value for _, value in rows])
+    for (scope, _), found in zip(rows, Places(pool).soft_best(values), strict=True):
+        own = [value for other, value in rows if other == scope]
+        assert max(own) - 1e-9 <= found <= max(own) + SOFTNESS * math.log(len(own)) + 1e-9
+
+
 def test_the_best_of_the_pool_matches_1_and_the_worst_0():
     found = fuse([Candidate(n, "s", 9 * n, words=float(n)) for n in range(5)], PLAIN)
     assert [candidate.match for candidate in found] == pytest.approx([1.0, 0.75, 0.5, 0.25, 0.0])
@@ -94,6 +110,6 @@ def test_a_single_candidate_is_the_best_and_nothing_fuses_to_nothing():
 @given(st.lists(st.tuples(st.integers(0, 3), st.floats(0, 30), st.none() | st.floats(-1, 1)), max_size=30))
 def test_every_fused_score_is_a_number(rows):
     pool = [Candidate(n, f"s{scope}", n, words=words, cosine=cosine) for n, (scope, words, cosine) in enumerate(rows)]
-    found = fuse(pool, Weights(before=0.4, after=0.3, window=1.0, parent=0.5, subject=1.5))
+    found = fuse(pool, Weights(before=0.4, after=0.3, window=1.0, parent=0.5, together=0.5, subject=1.5))
     assert sorted(candidate.id for candidate in found) == list(range(len(rows)))
     assert all(math.isfinite(candidate.fused) and 0 <= candidate.match <= 1 for candidate in found)

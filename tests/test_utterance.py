@@ -455,6 +455,13 @@ def test_a_question_about_what_a_chapter_says_is_searched(question):
         ("Which jobs cover expenses?", None),
         ("how many pages are there?", None),
         ("PageRank 2", None),
+        ("What is the date of the document?", 1),
+        ("Who are the authors of this paper?", 1),
+        ("这份报告的作者是谁？", 1),
+        ("Title of the paper on page 3?", 3),
+        ("What is the date of the battle?", None),
+        ("这本书的作者是谁写的？", 1),
+        ("论文里的日期怎么写？", None),
     ],
 )
 def test_a_page_is_named_or_it_is_not(question, page):
