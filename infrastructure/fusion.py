@@ -19,8 +19,9 @@ class Weights:
     """How much each signal adds to the fused score, in standard deviations. Zero switches a signal off.
 
     before, after: the score of the texts right before and after (half of it two steps away). window: the words of a text
-    and its two neighbours on each side, taken together. parent: the texts of the same document or session, the best of them
-    most. together: how many of the question's words, by rarity, those texts have between them. subject: the text begins with a word of the question, as "Caroline: …" does.
+    and its two neighbours on each side, taken together. parent: the texts of the same document or session, the best of
+    them most. together: how many of the question's words, by rarity, those texts have between them. subject: the text
+    begins with a word of the question, as "Caroline: …" does.
     """
 
     words: float = 1.0

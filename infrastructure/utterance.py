@@ -251,9 +251,9 @@ _NAMED_PAGE = {
     -1: _any(r"\b(?:last|final) page\b|最后一页|末页"),
 }
 # Who wrote it, when, and what it is called stands on the first page, mostly in words that are no sentence.
+_WHOLE = "(?:this|the) (?:document|paper|report|article|book|thesis|file)"
 _OF_THE_WHOLE = _any(
-    r"\b(?:date|title|authors?|writers?|publishers?|full name) of (?:this|the) (?:document|paper|report|article|book|thesis|file)\b",
-    r"\bwho (?:wrote|published|issued) (?:this|the) (?:document|paper|report|article|book|thesis)\b",
+    rf"\b(?:date|title|authors?|writers?|publishers?|full name) of {_WHOLE}\b|\bwho (?:wrote|published|issued) {_WHOLE}\b",
     r"(?:这|本|该)(?:份|篇|本|个)?(?:文档|文件|论文|报告|文章|资料|书)(?:的|是)(?:标题|题目|书名|作者|日期|出版社|发布日期|谁写的|谁发布的)",
 )
 
