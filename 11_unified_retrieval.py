@@ -364,7 +364,7 @@ class UnifiedRetriever:
         pools = self._asked(query, context, pool_size, only)
         asked = list(pools)
         for variant in self._variants(asked[-1].text, pools[asked[-1]], use_mqe, use_hyde, mqe_count):
-            pools[variant] = self._pool(variant, pool_size, only)
+            pools[variant] = self._pool(variant, pool_size, only, judged=False)
         named = self._named_page(page, only)
         if named:
             pools[Variant("page", query, PAGE_WEIGHT, dense=False)] = self._pool(asked[0], pool_size, named)
@@ -395,9 +395,9 @@ class UnifiedRetriever:
         chunks = self.library.chunks_on_page(page)
         return chunks if only is None else chunks & set(only)
 
-    def _pool(self, variant: Variant, size: int, only: Iterable[int] | None) -> list[Candidate]:
+    def _pool(self, variant: Variant, size: int, only: Iterable[int] | None, *, judged: bool = True) -> list[Candidate]:
         vector = self._vector(variant) if variant.dense else None
-        return hybrid_search(self.storage, "chunk", variant.text, limit=size, only=only, vector=vector)
+        return hybrid_search(self.storage, "chunk", variant.text, limit=size, only=only, vector=vector, judged=judged)
 
     def _vector(self, variant: Variant):
         """None without an embedder, or when it fails: then words search alone."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from infrastructure.text import is_cjk
+from infrastructure.text import count_cjk
 
 if TYPE_CHECKING:
     from infrastructure.embedders import Anchors
@@ -76,7 +76,7 @@ SPEAKS = {
 
 def speaks(words: Sequence[str], language: str) -> bool:
     """Whether an indexed text is (also) in this language; each unspaced character was counted about twice there."""
-    unspaced = sum(is_cjk(word[0]) for word in words) / 2
+    unspaced = count_cjk("".join([word[0] for word in words])) / 2
     spaced = len(words) - 2 * unspaced
     total = unspaced + spaced
     share = (unspaced if language == "zh" else spaced) / total if total else 0.0

@@ -97,8 +97,9 @@ def hybrid_search(
     only: Iterable[int] | None = None,
     vector=None,
     weights: Weights | None = None,
+    judged: bool = True,
 ) -> list[Candidate]:
-    """The `limit` best texts of a shelf, best first, with relevance filled in.
+    """The `limit` best texts of a shelf, best first, with relevance filled in if they are to be `judged`.
 
     `vector` is the query's unit vector (dim,), None for words only. `scope` and `only` (row ids) restrict the search.
     An empty query, or one that matches nothing, gives [].
@@ -116,7 +117,8 @@ def hybrid_search(
     if allowed is not None:
         ranked = [candidate for candidate in ranked if candidate.id in allowed]
     ranked = ranked[:limit]
-    _judge(storage, shelf, query, ranked, vector, indexed, mean_length)
+    if judged:
+        _judge(storage, shelf, query, ranked, vector, indexed, mean_length)
     return ranked
 
 

@@ -209,6 +209,11 @@ def is_cjk(char: str) -> bool:
     return _CJK_CHAR.match(char) is not None
 
 
+def count_cjk(text: str) -> int:
+    """How many of a text's characters `is_cjk`."""
+    return 0 if text.isascii() else len(_CJK_CHAR.findall(text))
+
+
 # ---- Function words ----
 
 # Small on purpose. Negations stay (they decide what is equal), and so do he, she, 他, 她: whose fact it is matters.
