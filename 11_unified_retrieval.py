@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from infrastructure.calibration import RELEVANT
 from infrastructure.entities import extract_entities
-from infrastructure.errors import EmbedderUnavailable, LLMUnavailable
+from infrastructure.errors import EmbedderUnavailable, LLMUnavailable, RerankerUnavailable
 from infrastructure.fusion import Candidate
 from infrastructure.language import language, language_of, tr
 from infrastructure.library import Library, NewChunk, Passage, StoredPage
@@ -193,6 +193,19 @@ def attach_embedder(storage: Storage, settings: "Settings") -> None:
     )
 
 
+def reranker_for(storage: Storage, settings: "Settings"):
+    """The cross-encoder the settings name; None without one, and when it is not here: a notice says so."""
+    if settings.reranker is None:
+        return None
+    from infrastructure.rerankers import CrossEncoderReranker
+
+    try:
+        return CrossEncoderReranker(settings.reranker)
+    except (RerankerUnavailable, EmbedderUnavailable) as error:
+        storage.notices.append(str(error))
+        return None
+
+
 # ---- §4.2 Query variants: MQE and HyDE ----
 
 QUESTION_WEIGHT = 1.0
@@ -205,6 +218,7 @@ FEEDBACK_WEIGHT = (
 )
 PAGE_WEIGHT = 1.5  # "on page 14" says more than any likeness
 FEEDBACK_TERMS = 4
+RERANKED = 20  # passages a cross-encoder looks at again: what answers is among them, and each costs time
 FEEDBACK_RELEVANCE = 0.5  # below this the first finds are no guide to better words
 
 MQE_PROMPT = {
@@ -324,12 +338,14 @@ class Source:
 
 
 class UnifiedRetriever:
-    """Search over the chunks of a home. `llm` (None: no model) writes variants; without one, feedback and a template do."""
+    """Search over the chunks of a home. `llm` (None: no model) writes variants; without one, feedback and a template do.
+    `reranker` (None: none) looks again at the best passages."""
 
-    def __init__(self, storage: Storage, *, llm=None) -> None:
+    def __init__(self, storage: Storage, *, llm=None, reranker=None) -> None:
         self.storage = storage
         self.library = Library(storage)
         self.llm = llm
+        self.reranker = reranker
         self.last_variants: list[Variant] = []
         self.failure: LLMUnavailable | None = None  # why the model wrote no variants in the last search
 
@@ -369,7 +385,7 @@ class UnifiedRetriever:
         if named:
             pools[Variant("page", query, PAGE_WEIGHT, dense=False)] = self._pool(asked[0], pool_size, named)
         self.last_variants = list(pools)
-        results = self._results(merge(pools), asked)
+        results = self._reranked(asked[-1].text, self._results(merge(pools), asked), max(top_k, RERANKED))
         for result in results:
             if result.passage.id in named:
                 result.relevance = max(result.relevance, RELEVANT)
@@ -484,6 +500,21 @@ class UnifiedRetriever:
             for candidate, score, found_by in merged
             if candidate.id in passages
         ]
+
+    def _reranked(self, question: str, results: list[Result], most: int) -> list[Result]:
+        """The best `most` results in the order of a cross-encoder; all of them as they are without one, or when it fails."""
+        if self.reranker is None:
+            return results
+        best = results[:most]
+        try:
+            scores = self.reranker.scores(question, [result.passage.content for result in best])
+        except RerankerUnavailable as error:
+            self.storage.notices.append(str(error))
+            self.reranker = None
+            return results
+        for result, score in zip(best, scores, strict=True):
+            result.score = result.why["rerank"] = round(score, 4)
+        return sorted(best, key=lambda result: -result.score)
 
     def explain(self, query: str, top_k: int = 5, **options: Any) -> list[dict[str, Any]]:
         """The search again, as rows for a table: rank, place, score, relevance, each leg, and which variants found it."""

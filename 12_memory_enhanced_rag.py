@@ -132,13 +132,13 @@ class MemoryRAG:
     time; `set_session` changes it and brings back what that session was about.
     """
 
-    def __init__(self, storage: Storage, *, llm=None, session_id: str = "default") -> None:
+    def __init__(self, storage: Storage, *, llm=None, reranker=None, session_id: str = "default") -> None:
         self.storage = storage
         self.llm = llm
         self.working = m09.WorkingMemory(capacity=30, ttl_minutes=120, now=storage.now)
         self.episodic = m09.EpisodicMemory(storage)
         self.semantic = m09.SemanticMemory(storage)
-        self.retriever = m11.UnifiedRetriever(storage, llm=llm)
+        self.retriever = m11.UnifiedRetriever(storage, llm=llm, reranker=reranker)
         self.lifecycle = m10.MemoryLifecycleManager(
             self.working, self.episodic, self.semantic, llm=llm, now=storage.now
         )

@@ -162,14 +162,14 @@ class PDFLearningAssistant:
     """The learner's actions, on one home. `storage` is open and stays the caller's to close; `llm` None: extractive answers."""
 
     def __init__(
-        self, storage, *, llm=None, session_id: str | None = None, timetable: "Timetable | None" = None
+        self, storage, *, llm=None, reranker=None, session_id: str | None = None, timetable: "Timetable | None" = None
     ) -> None:
         from infrastructure.cards import CardTable
         from study import quizmaker, schedule, tutor
 
         self.storage = storage
         m12 = import_module("12_memory_enhanced_rag")
-        self._rag = m12.MemoryRAG(storage, llm=llm, session_id=session_id or m12.Transcript.new_id())
+        self._rag = m12.MemoryRAG(storage, llm=llm, reranker=reranker, session_id=session_id or m12.Transcript.new_id())
         self.library = self._rag.library
         self.transcript = self._rag.transcript
         self.memories = MemoryBook(self._rag.lifecycle)
@@ -535,7 +535,8 @@ def open_assistant(settings: "Settings") -> Iterator[PDFLearningAssistant]:
             storage.notices.append(str(error))
         m11.attach_embedder(storage, settings)
         timetable = Timetable(settings.retention, settings.day_start)
-        assistant = PDFLearningAssistant(storage, llm=connect(settings), timetable=timetable)
+        reranker = m11.reranker_for(storage, settings)
+        assistant = PDFLearningAssistant(storage, llm=connect(settings), reranker=reranker, timetable=timetable)
         try:
             yield assistant
         finally:

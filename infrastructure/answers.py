@@ -84,6 +84,7 @@ class Answer:
             "citations": cited,
             "memories": [asdict(memory) for memory in self.memories],
             "nearest": near,
+            "unsupported": self.trace.get("citations", {}).get("unsupported", []),
             "receipts": [asdict(receipt) for receipt in self.receipts],
         }
 

@@ -296,7 +296,7 @@ class SentenceTransformerEmbedder(_Rung):
             self.name = str(folder.resolve())
         else:
             self.name = name if "/" in name else f"sentence-transformers/{name}"
-            folder = _cached(self.name) or _fetched(self.name, download, endpoint)
+            folder = cached_model(self.name) or _fetched(self.name, download, endpoint)
         self._model = _once(self.name, lambda: _load_sentence_transformer(self.name, folder))
         # Fast tokenizers fail with "Already borrowed" when two threads set their options, so users of a model take turns.
         self._turn = _once(f"turn of {self.name}", threading.Lock)
@@ -321,7 +321,7 @@ class SentenceTransformerEmbedder(_Rung):
         return np.concatenate(batches)
 
 
-def _cached(name: str) -> Path | None:
+def cached_model(name: str) -> Path | None:
     """The model's folder in the local hub cache; None when the model, or half of it, is missing. Takes 0.1 s."""
     if not importlib.util.find_spec("sentence_transformers"):
         raise EmbedderUnavailable(
@@ -338,8 +338,8 @@ def _cached(name: str) -> Path | None:
     except HFValidationError:
         raise EmbedderUnavailable(
             tr(
-                f"{name} is neither a folder nor the name of a model; check EMBEDDING_MODEL.",
-                f"{name} 既不是文件夹也不是模型名，请检查 EMBEDDING_MODEL。",
+                f"{name} is neither a folder nor the name of a model; check the settings.",
+                f"{name} 既不是文件夹也不是模型名，请检查设置。",
             )
         ) from None
     config, *weights = (Path(path) if isinstance(path, str) else None for path in found)
@@ -369,14 +369,10 @@ def _fetched(name: str, download: bool, endpoint: str | None) -> Path:
 
 
 def _load_sentence_transformer(name: str, folder: Path) -> Any:
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # else a warning at every fork
-    os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
     try:
+        quiet_transformers()
         from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging as transformers_logging
 
-        transformers_logging.set_verbosity_error()
-        transformers_logging.disable_progress_bar()
         return SentenceTransformer(str(folder), local_files_only=True)
     except Exception as error:  # a damaged folder fails in as many ways as there are file formats
         raise EmbedderUnavailable(
@@ -385,6 +381,16 @@ def _load_sentence_transformer(name: str, folder: Path) -> Any:
                 f"{name} 已损坏或不是嵌入模型，请用 --download 重新下载，或换一个 EMBEDDING_MODEL。",
             )
         ) from error
+
+
+def quiet_transformers() -> None:
+    """To be called before a model is loaded: the library reports progress and advice on stderr."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # else a warning at every fork
+    os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
 
 
 # ---- An API ----

@@ -6,6 +6,7 @@
     ├── DocumentError          a file cannot be read
     │   └── PasswordNeeded     ... because it is encrypted
     ├── EmbedderUnavailable    this rung of the embedding chain cannot serve
+    ├── RerankerUnavailable    the cross-encoder that was named is not here, or does not work
     └── LLMUnavailable         no language model, or it failed; never stored as an answer
 
 The message is built with `tr`, so it is already in the language of the screen. Anything else that reaches `main` is a fault
@@ -36,6 +37,10 @@ class PasswordNeeded(DocumentError):
 
 
 class EmbedderUnavailable(StudyError):
+    pass
+
+
+class RerankerUnavailable(StudyError):
     pass
 
 

@@ -41,6 +41,7 @@ class Settings:
     embedding_api_key: str | None = field(default=None, repr=False)
     embedding_api_base: str | None = None
     hf_endpoint: str | None = None
+    reranker: str | None = None  # a cross-encoder that looks again at the best passages; None: none
     retention: float = 0.9  # share of cards that should still be known when they come back
     day_start: int = 4  # hour at which the learner's day begins
     no_color: bool = False
@@ -209,6 +210,7 @@ _CHOICES = {
     "embedding_api_key": _Choice("EMBEDDING_API_KEY", secret=True),
     "embedding_api_base": _Choice("EMBEDDING_API_BASE", _address),
     "hf_endpoint": _Choice("HF_ENDPOINT", _address),
+    "reranker": _Choice("RERANK_MODEL"),
     "retention": _Choice("STUDY_RETENTION", _retention),
     "day_start": _Choice("STUDY_DAY_START", _hour),
     "no_color": _Choice("NO_COLOR", _present),

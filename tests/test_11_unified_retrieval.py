@@ -9,7 +9,7 @@ from support import HashEmbedder, ScriptedLLM
 
 from infrastructure.calibration import RELEVANT
 from infrastructure.console import Screen
-from infrastructure.errors import EmbedderUnavailable, LLMUnavailable
+from infrastructure.errors import EmbedderUnavailable, LLMUnavailable, RerankerUnavailable
 from infrastructure.fusion import Candidate
 from infrastructure.language import set_language
 from infrastructure.lesson import StoppedClock
@@ -473,6 +473,59 @@ def test_explain_shows_every_leg_and_which_variant_found_it(retriever):
     assert [row["rank"] for row in rows] == [1, 2, 3]
     assert {"chunk_id", "page", "heading_path", "score", "words", "coverage", "relevance", "found_by"} <= rows[0].keys()
     assert rows[0]["found_by"]["question"] == 1.0
+
+
+# ---- A second look ----
+
+
+class Backwards:
+    """A cross-encoder that likes best what the search liked least."""
+
+    def __init__(self, error=None):
+        self.asked, self.error = [], error
+
+    def scores(self, question, passages):
+        self.asked.append((question, len(passages)))
+        if self.error:
+            raise self.error
+        return [number / len(passages) for number in range(len(passages))]
+
+
+def test_a_reranker_decides_the_order_of_the_best_and_shows_its_score(retriever):
+    before = headings(retriever.search("检索", 3))
+    retriever.reranker = Backwards()
+    results = retriever.search("检索", 20)
+    assert headings(results)[-1] == before[0]
+    assert [result.score for result in results] == sorted((result.score for result in results), reverse=True)
+    assert results[0].why["rerank"] == results[0].score
+    assert retriever.reranker.asked == [("检索", len(results))]
+
+
+def test_a_reranker_reads_no_more_than_it_must(retriever, monkeypatch):
+    monkeypatch.setattr(m11, "RERANKED", 2)
+    retriever.reranker = Backwards()
+    assert len(retriever.search("检索", 1)) == 1
+    assert retriever.reranker.asked == [("检索", 2)]
+
+
+def test_a_reranker_that_fails_is_left_out_and_named_once(retriever):
+    before = headings(retriever.search("检索"))
+    retriever.reranker = Backwards(RerankerUnavailable("The reranker is damaged."))
+    assert headings(retriever.search("检索")) == headings(retriever.search("检索")) == before
+    assert retriever.storage.notices == ["The reranker is damaged."]
+
+
+def test_a_reranker_that_is_not_here_is_a_notice_and_none_is_no_question(tmp_path):
+    from infrastructure.settings import Settings
+
+    def asked_for(name):
+        return Settings.load({"home": tmp_path, "reranker": name}, environ={}, dotenv={})
+
+    with Storage(tmp_path) as storage:
+        assert m11.reranker_for(storage, asked_for(None)) is None
+        assert storage.notices == []
+        assert m11.reranker_for(storage, asked_for("nobody/no-such-reranker")) is None
+        assert "hf download nobody/no-such-reranker" in storage.notices[0]
 
 
 # ---- Context for a prompt ----

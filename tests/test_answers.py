@@ -162,7 +162,7 @@ def test_json_has_the_documented_keys_and_nothing_of_the_inside():
         citations=[Citation(1, "book.pdf", 3, "i", "A > B", "quote", "id", "id_chunk_0", 0.9)],
         memories=[MemoryUse("m", "semantic", "c", 0.5, {"relevance": 0.5})],
         receipts=[Receipt("written", "episodic", "why", "m2")],
-        trace={"secret": 1},
+        trace={"secret": 1, "citations": {"unsupported": ["The moon is cheese [1]."]}},
     )  # fmt: skip
     public = json.loads(json.dumps(answer.to_json(), ensure_ascii=False))
     assert public["citations"] == [
@@ -172,6 +172,7 @@ def test_json_has_the_documented_keys_and_nothing_of_the_inside():
         {"memory_id": "m", "memory_type": "semantic", "content": "c", "score": 0.5, "why": {"relevance": 0.5}}
     ]
     assert {"question", "answer", "mode", "found", "enriched_query", "session_id", "timings_ms"} <= public.keys()
+    assert public["unsupported"] == ["The moon is cheese [1]."]
     assert "trace" not in public
 
 
