@@ -219,11 +219,11 @@ def _chosen(desk: Desk, args: Namespace, *, any_status: str | None = None) -> di
 
 
 def _session_id(desk: Desk, wanted: str) -> str:
-    from study.sitting import chosen_session
+    from study.sitting import ALL, chosen_session
 
     if fold(wanted) in ("this", "current", "当前"):
         return desk.assistant.session_id
-    return chosen_session(desk.assistant.sessions(), wanted).session_id
+    return chosen_session(desk.assistant.transcript.sessions(ALL), wanted).session_id
 
 
 def since(text: str) -> datetime:

@@ -39,7 +39,7 @@ _FULL_WIDTH_OPTION = re.compile(r"[－-]{2}[\w－-]+")
 def split_words(text: str) -> list[Word]:
     r"""The words of a command. Quotes group where they open and close a word: an apostrophe is only that.
 
-    >>> split_words(r'''my\ notes.pdf "a b" what's －－top-k''')
+    >>> split_words(r'''my\ notes.pdf "a b" what's －－ｔｏｐ-k''')
     ['my notes.pdf', 'a b', "what's", '--top-k']
     """
     matches = list(_WORD.finditer(text))
@@ -51,7 +51,7 @@ def _unquoted(match: re.Match[str]) -> str:
     if match["bare"] is None:
         return match[match.lastgroup]
     if _FULL_WIDTH_OPTION.fullmatch(match["bare"]):
-        return match["bare"].replace("－", "-")
+        return fold(match["bare"])
     return match["bare"] if os.name == "nt" else _ESCAPED.sub(r"\1", match["bare"])
 
 

@@ -14,6 +14,7 @@ from infrastructure.text import fold
 from study.desk import Desk
 
 NEW = ("new", "新建", "新会话")
+ALL = -1  # sessions; the list shows the newest only
 OFF = ("off", "none", "关", "关闭")
 CHECK = "Answer with one word: ok"
 CHECK_TOKENS = 200  # a model that thinks first needs some before it says anything
@@ -44,7 +45,7 @@ def session(desk: Desk, args: Namespace) -> int:
         desk.assistant.new_session()
         desk.show(tr("A new session. What was said before is kept.", "已开始新会话，之前的内容都已保存。"))
         return 0
-    chosen = chosen_session(desk.assistant.sessions(), args.which)
+    chosen = chosen_session(desk.assistant.transcript.sessions(ALL), args.which)
     desk.assistant.resume(chosen.session_id)
     desk.show(_views().going_on(chosen))
     return 0

@@ -149,3 +149,10 @@ WHY = record(
     unsupported=listing(TEXT),
     dropped=listing(COUNT),
 )
+
+# ---- One sitting ----
+
+SESSIONS = record(
+    sessions=listing(record(session_id=TEXT, started_at=MOMENT, last_at=MOMENT, turns=COUNT, first_question=TEXT))
+)
+SETTINGS = record(settings=listing(record(name=TEXT, value=TEXT, source=TEXT)))

@@ -3,7 +3,9 @@ import json
 from importlib import import_module
 
 import pytest
+import terminal_schemas
 from fake_assistant import lesson
+from jsonschema import Draft202012Validator
 from support import OpenAIServer, Reply, ScriptedLLM
 
 from infrastructure import language
@@ -122,9 +124,21 @@ def test_a_command_of_its_own_does_not_switch(desk, assistant):
 def test_sessions_in_json(desk, assistant, clock):
     ids = ask_in_three_sessions(assistant, clock)
     desk.screen.json_only = True
-    listed = json.loads(said(desk, "session"))["sessions"]
-    assert [session["session_id"] for session in listed] == ids[::-1]
-    assert {"started_at", "last_at", "turns", "first_question"} <= listed[0].keys()
+    listed = json.loads(said(desk, "session"))
+    Draft202012Validator(terminal_schemas.SESSIONS).validate(listed)
+    assert [session["session_id"] for session in listed["sessions"]] == ids[::-1]
+
+
+def test_a_session_that_is_too_old_for_the_list_is_still_found_by_its_id(desk, assistant, clock):
+    oldest = assistant.session_id
+    assistant.ask("What causes the tide?")
+    for _ in range(25):
+        clock.move(hours=3)
+        assistant.new_session()
+        assistant.ask("And the sea?")
+    assert oldest not in [session.session_id for session in assistant.sessions()]
+    said(desk, "session", oldest[:12])
+    assert assistant.session_id == oldest
 
 
 # ---- The model ----
@@ -177,6 +191,7 @@ def test_what_is_set_is_told_in_json_with_secrets_masked(desk):
     )
     desk.screen.json_only = True
     shown = said(desk, "settings")
+    Draft202012Validator(terminal_schemas.SETTINGS).validate(json.loads(shown))
     rows = {row["name"]: (row["value"], row["source"]) for row in json.loads(shown)["settings"]}
     assert rows["LLM_API_KEY"] == ("…cdef", "environment") and "0123456789" not in shown
 

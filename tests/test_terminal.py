@@ -45,6 +45,7 @@ def own_folder(tmp_path, monkeypatch):
         ("/ask：什么是 RAG", "ask", ["什么是", "RAG"]),
         ("/ask, what now", "ask", ["what", "now"]),
         ("/ask　－－top-k　３　q", "ask", ["--top-k", "３", "q"]),
+        ("／ｍｅｍｏｒｙ　ｌｉｓｔ　－－ｌｉｍｉｔ　２", "memory", ["ｌｉｓｔ", "--limit", "２"]),
         ("exit", "quit", []),
         ("Quit.", "quit", []),
         ("退出", "quit", []),
