@@ -161,19 +161,19 @@ def page_of(library: "Library", info: "DocumentInfo", wanted: str) -> "tuple[Sto
         return library.page(info.document_id, number), also
     if len(labelled) == 1:
         return library.page(info.document_id, labelled[0]), None
+    raise UsageError(_no_page(info, wanted, labelled))
+
+
+def _no_page(info: "DocumentInfo", wanted: str, labelled: Sequence[int]) -> str:
     if labelled:
         listed = ", ".join(map(str, labelled))
-        raise UsageError(
-            tr(
-                f"{info.name} has several pages {wanted}; give the PDF page: {listed}",
-                f"{info.name} 有多个第 {wanted} 页，请写 PDF 页码：{listed}",
-            )
+        return tr(
+            f"{info.name} has several pages {wanted}; give the PDF page: {listed}",
+            f"{info.name} 有多个第 {wanted} 页，请写 PDF 页码：{listed}",
         )
-    raise UsageError(
-        tr(
-            f"{info.name} has no page {wanted}; it has 1 to {info.pages}.",
-            f"{info.name} 没有第 {wanted} 页，页码从 1 到 {info.pages}。",
-        )
+    return tr(
+        f"{info.name} has no page {wanted}; it has 1 to {info.pages}.",
+        f"{info.name} 没有第 {wanted} 页，页码从 1 到 {info.pages}。",
     )
 
 

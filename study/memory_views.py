@@ -52,16 +52,17 @@ def memories(items: Sequence[Any], total: int, offset: int, limit: int, *, slash
             line((short(item), "cyan")), line(kind(item.memory_type)), line((local_time(item.occurred_at)[:10], "dim")),
             line(shortened(item.content, LONGEST_LISTED), (_status(item), "dim")),
         )  # fmt: skip
-    shown = f"{offset + 1}–{offset + len(items)}"
-    more = ""
-    if offset + len(items) < total:
-        page = offset // limit + 2
-        more = tr(f"; --page {page} goes on", f"；--page {page} 看下一页")
-    counted = tr(
+    return Group(table, line((_counted(len(items), total, offset, limit, slash), "dim")))
+
+
+def _counted(here: int, total: int, offset: int, limit: int, slash: str) -> str:
+    """What is on this page, and how to go on."""
+    shown, page = f"{offset + 1}–{offset + here}", offset // limit + 2
+    more = tr(f"; --page {page} goes on", f"；--page {page} 看下一页") if offset + here < total else ""
+    return tr(
         f"{shown} of {total}{more}. {slash}memory show ID tells all about one.",
         f"第 {shown} 条，共 {total} 条{more}。{slash}memory show 编号 查看详情。",
     )
-    return Group(table, line((counted, "dim")))
 
 
 def hits(found: Sequence[Any]) -> RenderableType:
@@ -129,12 +130,17 @@ def _facts(about: About) -> list[tuple[str, str]]:
         (tr("Kept", "保留"), about.kept),
         (tr("Session", "会话"), item.session_id[:SHORT_ID]),
     ]
-    place = item.metadata
-    if concept := place.get("concept"):
-        facts.insert(2, (tr("Concept", "概念"), str(concept)))
-    if document := place.get("document"):
-        page = tr(f", p. {place['page']}", f"，第 {place['page']} 页") if place.get("page") else ""
-        facts.insert(3, (tr("Source", "出处"), f"{document}{page}"))
+    return [*facts[:2], *_place(item.metadata), *facts[2:]]
+
+
+def _place(metadata: dict[str, Any]) -> list[tuple[str, str]]:
+    """Where a note belongs, as far as that is known."""
+    facts = []
+    if concept := metadata.get("concept"):
+        facts.append((tr("Concept", "概念"), str(concept)))
+    if document := metadata.get("document"):
+        page = tr(f", p. {metadata['page']}", f"，第 {metadata['page']} 页") if metadata.get("page") else ""
+        facts.append((tr("Source", "出处"), f"{document}{page}"))
     return facts
 
 

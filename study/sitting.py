@@ -79,30 +79,34 @@ def model(desk: Desk, args: Namespace) -> int:
     """Say which model answers, or take another one for this session, if it does answer."""
     if args.name is None:
         desk.show(_views().model(desk.assistant.llm, desk.settings.sources.get("llm_model", "default")))
-        return 0
-    if fold(args.name) in OFF:
+    elif fold(args.name) in OFF:
         _take_model(desk, None, None)
         desk.show(tr("Answers quote your documents now; no model is asked.", "现在直接引用资料原文，不再使用模型。"))
-        return 0
+    else:
+        _take_model(desk, args.name, _connected(desk, args.name))
+        told = tr(
+            f"{args.name} answers from now on, until you leave; LLM_MODEL={args.name} in .env keeps it.",
+            f"从现在起由 {args.name} 回答，离开后失效；在 .env 中写 LLM_MODEL={args.name} 可长期使用。",
+        )
+        desk.show(told)
+    return 0
+
+
+def _connected(desk: Desk, name: str) -> Any:
+    """The model, which has been asked once. LLMUnavailable says why it cannot be used, and what answers in its place."""
     from infrastructure.llm import connect
 
-    llm = connect(replace(desk.settings, llm_model=args.name))
+    llm = connect(replace(desk.settings, llm_model=name))
     try:
-        with desk.waiting(tr(f"Asking {args.name} …", f"正在连接 {args.name}……")):
+        with desk.waiting(tr(f"Asking {name} …", f"正在连接 {name}……")):
             llm.complete(CHECK, max_tokens=CHECK_TOKENS)
     except LLMUnavailable as error:
         before = desk.settings.llm_model
-        kept = tr(f"It stays with {before}.", f"仍使用 {before}。") if before else tr(
-            "It stays without a model.", "仍不使用模型。"
-        )  # fmt: skip
+        kept = tr("It stays without a model.", "仍不使用模型。")
+        if before:
+            kept = tr(f"It stays with {before}.", f"仍使用 {before}。")
         raise LLMUnavailable(f"{error} {kept}", reason=error.reason) from error
-    _take_model(desk, args.name, llm)
-    told = tr(
-        f"{args.name} answers from now on, until you leave; LLM_MODEL={args.name} in .env keeps it.",
-        f"从现在起由 {args.name} 回答，离开后失效；在 .env 中写 LLM_MODEL={args.name} 可长期使用。",
-    )
-    desk.show(told)
-    return 0
+    return llm
 
 
 def _take_model(desk: Desk, name: str | None, llm: Any) -> None:
