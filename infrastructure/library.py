@@ -17,7 +17,8 @@ from infrastructure.storage import Storage
 
 @dataclass(frozen=True)
 class DocumentInfo:
-    """A document as it is listed. `pages` and `chunks` are numbers of them; `added_at` is ISO 8601, UTC."""
+    """A document as it is listed. `pages`, `chunks` and `silent_pages`, those without text, are numbers of them; `added_at`
+    is ISO 8601, UTC."""
 
     document_id: str
     name: str
@@ -27,6 +28,7 @@ class DocumentInfo:
     chunks: int
     added_at: str
     warnings: list[str] = field(default_factory=list)
+    silent_pages: int = 0
 
 
 @dataclass(frozen=True)
@@ -160,13 +162,14 @@ class Library:
     def documents(self) -> list[DocumentInfo]:
         """All documents, in the order they were added."""
         rows = self._db.rows(
-            "SELECT d.*, (SELECT count(*) FROM chunks c WHERE c.document_id = d.document_id) AS chunks FROM documents d "
+            "SELECT d.*, (SELECT count(*) FROM chunks c WHERE c.document_id = d.document_id) AS chunks, (SELECT count(*) "
+            "FROM pages p WHERE p.document_id = d.document_id AND p.clean = '') AS silent FROM documents d "
             "ORDER BY added_at, document_id"
         )
         return [
             DocumentInfo(
                 row["document_id"], row["name"], row["path"], row["media_type"], row["page_count"], row["chunks"],
-                row["added_at"], json.loads(row["warnings"]),
+                row["added_at"], json.loads(row["warnings"]), row["silent"],
             )
             for row in rows
         ]  # fmt: skip

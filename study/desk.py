@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 PROGRAM = "python 13_pdf_learning_assistant.py"
 SAMPLE = PROJECT / "samples" / "memory_rag_guide.pdf"
 PASSWORD_TRIES = 3
+SILENT = 0.05  # of a document's pages without text: fewer are its cover and blank ones
 LONG = 2  # screenfuls; what is longer goes through the pager
 PROMPT_LINES = 3  # below it: a blank line, the prompt, and room for what it says
 
@@ -187,10 +188,26 @@ class Desk:
             self.screen.json(answer.to_json())
         else:
             self.show(self.views.answer(answer, streamed=flow.text if flow else ""))
-        if not answer.found and answer.mode != "note" and not self.assistant.documents():
+        if not answer.found and answer.mode != "note":
+            self._say_why_not()
+        return answer
+
+    def _say_why_not(self) -> None:
+        """Nothing was found: there is nothing, or some of it could not be read."""
+        infos = self.assistant.documents()
+        if not infos:
             command = self.typed(f"load {sample_path()}")
             self.note(tr(f"There are no documents yet; load one: {command}", f"还没有资料，先加载一份：{command}"))
-        return answer
+        for info in infos:
+            if info.silent_pages > SILENT * info.pages:
+                self.note(
+                    tr(
+                        f"{info.silent_pages} of {info.pages} pages of {info.name} have no text that can be searched: "
+                        "it may stand there.",
+                        f"{info.name} 共 {info.pages} 页，其中 {info.silent_pages} 页没有可检索的文字：答案也许在那里。",
+                    ),
+                    "yellow",
+                )
 
     @contextmanager
     def _stream(self) -> Iterator[Flow | None]:
@@ -236,9 +253,14 @@ class Desk:
 
     def _password_for(self, path: Path) -> str:
         try:
-            return self.ask_password(tr(f"Password for {path.name}: ", f"{path.name} 的密码："))
+            return self.ask_password(
+                tr(f"Password for {path.name} (Enter skips it): ", f"{path.name} 的密码（回车跳过）：")
+            )
         except EOFError:
             return ""
+        except KeyboardInterrupt:
+            self.note("")  # the line of the prompt ends here
+            raise
 
     def settle(self) -> None:
         """Make the vectors that loading left to be made, unless a worker does."""

@@ -107,6 +107,7 @@ def _recognise(file: FileReader, given: _Given, progress: Progress) -> None:
         given.waiting = [place + 1 for place in pictures]
         return
     try:
+        progress(0, len(pictures), RECOGNISING)
         for done, place in enumerate(pictures, 1):
             text = file.recognise(place)
             unreadable = given.pages[place].score < UNREADABLE
@@ -115,6 +116,8 @@ def _recognise(file: FileReader, given: _Given, progress: Progress) -> None:
                 given.recognised.append(place + 1)
             progress(done, len(pictures), RECOGNISING)
     except KeyboardInterrupt:
+        if not any(page.text.strip() for page in given.pages):
+            raise
         given.stopped_at = len(given.pages)
 
 

@@ -338,6 +338,14 @@ def test_an_unknown_name_in_an_empty_home_says_that_there_is_none(assistant):
         assistant.remove_document("notes")
 
 
+def test_pages_without_text_are_counted(assistant, tmp_path):
+    path = tmp_path / "partly.pdf"
+    path.write_bytes(make_pdf(["", "The only text is about memory.", ""]))
+    assert assistant.load_document(path).warnings[0].startswith("2 of 3 pages have no text: 1, 3")
+    (info,) = assistant.documents()
+    assert (info.pages, info.silent_pages) == (3, 2)
+
+
 def interrupted_at(page: int, monkeypatch) -> None:
     """Ctrl-C comes while this page (from 0) is read."""
     read = worker.FileReader.page

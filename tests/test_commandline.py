@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -257,6 +258,14 @@ def test_not_in_your_documents_is_no_failure(run):
     code, out, err = run("ask", "unknown")
     assert code == 0 and "The nearest passages:" in out
     assert "There are no documents yet; load one: python 13_pdf_learning_assistant.py load" in err
+
+
+def test_an_answer_that_may_stand_on_an_unread_page_says_so(run, files, assistant):
+    files("a.pdf")
+    run("load", "a.pdf")
+    assert run("ask", "unknown")[2] == ""
+    assistant._documents[0] = replace(assistant._documents[0], silent_pages=5)
+    assert "5 of 12 pages of a.pdf have no text that can be searched: it may stand there." in run("ask", "unknown")[2]
 
 
 def test_json_is_one_object_and_nothing_else(run):

@@ -86,7 +86,7 @@ def test_a_page_with_text_over_a_picture_is_not_recognised(read):
 def test_progress_counts_the_scans_after_the_pages(read):
     steps = []
     read(Scans(ReadPage(PROSE), SCAN, SCAN), progress=lambda *step: steps.append(step))
-    assert steps[3:] == [(1, 2, "recognising"), (2, 2, "recognising")]
+    assert steps[3:] == [(done, 2, "recognising") for done in range(3)]
 
 
 def test_when_the_learner_has_enough_the_recognised_pages_stay(read):
@@ -94,6 +94,11 @@ def test_when_the_learner_has_enough_the_recognised_pages_stay(read):
     assert document.stopped
     assert [page.clean for page in document.pages] == ["words of page 1", "", ""]
     assert document.content_hash != "0" * 64
+
+
+def test_when_nothing_was_recognised_yet_nothing_is_kept(read):
+    with pytest.raises(KeyboardInterrupt):
+        read(Scans(SCAN, SCAN, interrupted=0))
 
 
 def test_without_the_extra_scans_are_named_with_the_command_and_read_again_later(read, monkeypatch):

@@ -402,7 +402,7 @@ def test_a_password_is_not_shown(terminal):
     Path("locked.pdf").touch()
     child = terminal()
     send(child, "/load locked.pdf")
-    child.expect_exact("Password for locked.pdf: ")
+    child.expect_exact("Password for locked.pdf (Enter skips it): ")
     child.waitnoecho()
     child.sendline("open sesame")
     child.expect_exact("loaded")
