@@ -61,7 +61,10 @@ class Find:
 # ---- Sentences that can be asked about ----
 
 _NEW_LINE = re.compile(r"\n\s*\n|\n(?=\s*[•·▪‣◦–*-]\s|\s*\d{1,2}[.)、]\s)")
-_REFERENCE = re.compile(r"\bet al\b|^\s*[\[(]?\d|arXiv|\b(?:vol|pp)\.\s*\d|\blink #|\b(?:19|20)\d\d[a-z]?[,.)]\s+[A-Z]")
+_REFERENCE = re.compile(
+    r"\bet al\b|^\s*[\[(]?\d|arXiv|©|\b(?:vol|pp|v)\.\s|\blink #|,\s*(?:19|20)\d\d\.?$|\(\d{4}\):"
+    r"|\b(?:19|20)\d\d[a-z]?[,.)]\s+[A-Z]"
+)
 _FORMULA = re.compile(r"[=×÷^→←⇒≤≥<>|{}\\∑∫√≈]|https?:|www\.|\.{4}|\d\s*[+*/]\s*\d")
 _CAPTION = re.compile(
     r"\s*(?:fig(?:ure)?s?\b|tab(?:le)?s?\b|eq(?:uation)?s?\b|see\b|cf\b|[图表]\s*\d|参见|如[图表])", re.I
@@ -99,25 +102,26 @@ def _stands_alone(sentence: str) -> bool:
 # ---- What to blank ----
 
 _BEGINNINGS = """
+核心思想 原则 目标 目的 方法 结果 关键 优点 缺点 区别 问题 例子 作用 特点 原因 定义 思路 意义 前者 后者
 this that these those there here what which who when where why how it he she they we you i one each every some many most more all
 both another other such if since because once until unless whether after before during but and so then now also only not no
 first second third next finally however although while
 result example idea point problem reason goal answer question way thing part case number
 """
 _NO_TERM = frozenset(_BEGINNINGS.split())
-_JOINS = re.compile(r"[而但且若当如则此该其每又也因故即]|.*[则不没]$")
+_JOINS = re.compile(r"[而但且若当如则此该其每又也因故即本]|.*[则不没]$")
 _DEFINES_EN = re.compile(
-    r"(?P<article>an?\s|the\s)?(?P<term>[A-Za-z][\w+#.-]*(?:\s[\w+#.-]+){0,3}?)\s*(?:\((?P<gloss>[^()\n]{2,40})\)\s*)?,?\s+"
+    r"(?P<article>an?\s|the\s)?(?P<term>[A-Za-z][\w+#-]*(?:\.\w+)*(?:\s[\w+#-]+(?:\.\w+)*){0,3}?)\s*(?:\((?P<gloss>[^()\n]{2,40})\)\s*)?,?\s+"
     r"(?:means|refers\s+to|stands\s+for|denotes|(?P<copula>is|are))\s+(?!\w+ed\b)(?P<noun>an?\b|the\b|one\b|any\b|how\b|when\b)?",
     re.I,
 )
 _DEFINES_ZH = re.compile(
-    r"(?P<article>所谓)?(?P<term>[^，。：:；、？！“”「」《》（）()\n]{2,16}?)\s*(?:（(?P<gloss>[^（）\n]{2,40})）)?\s*"
+    r"(?P<article>所谓)?(?P<term>[^，,;=。：:；、？！“”「」《》（）()\n]{2,16}?)\s*(?:（(?P<gloss>[^（）\n]{2,40})）)?\s*"
     r"(?:是指|指的是|的意思是|的定义是|定义为|就是|是一[种个类项门]|(?P<copula>是))(?P<noun>)?"
 )
-_NUMBER = re.compile(r"(?<![\w.,:/\[(（第©”’\"'-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w,:/\])）-]|\.\d|\s*[章节页]|\s*[（(])")
+_NUMBER = re.compile(r"(?<![\w.,:/\[(（第“”’\"'-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w,:/\])）-]|\.\d|\s*[章节页]|\s*[（(])")
 _AFTER_COUNTER = re.compile(
-    r"(?:figs?\.?|figures?|tables?|chapters?|sections?|pages?|eqs?\.?|pp?\.|no\.|图|表|例|式)\s*$", re.I
+    r"(?:figs?\.?|figures?|tables?|chapters?|sections?|pages?|eqs?\.?|pp?\.|no\.|图|表|例|式|章|第)\s*$", re.I
 )
 
 
@@ -170,9 +174,9 @@ def is_term(text: str) -> bool:
 
 
 def _no_name(text: str) -> bool:
-    return bool(
-        BETWEEN.search(text) or is_common(text) or any(word in text for word in STOP_WORDS_ZH) or text[-1] in "不没"
-    )
+    if BETWEEN.search(text) or is_common(text) or _JOINS.match(text) or text in _NO_TERM:
+        return True
+    return any(word in text for word in STOP_WORDS_ZH)
 
 
 def _definition(sentence: str, titles: Sequence[str]) -> Find | None:
@@ -199,7 +203,7 @@ def _definition(sentence: str, titles: Sequence[str]) -> Find | None:
 def _subject(sentence: str, titles: Sequence[str]) -> Find | None:
     """A sentence that begins with what its section is about."""
     for title in titles:
-        match = re.match(rf"(?:an?\s|the\s)?({re.escape(title)})(?![A-Za-z0-9])", sentence, re.I)
+        match = re.match(rf"(?:an?\s|the\s)?({re.escape(title)})(?![A-Za-z0-9]|\s*[,;:，；：、)）-])", sentence, re.I)
         if match and len(sentence) - match.end() >= SHORTEST_REST:
             rest = re.sub(r"^\s*[（(][^（）()]*[）)]", "", sentence[match.end() :])
             return Find(

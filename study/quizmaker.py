@@ -9,7 +9,6 @@ a model    words the questions when one is configured; what it returns passes th
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Any
 
 from infrastructure.cards import CardTable, Draft
@@ -29,7 +28,6 @@ from study.questions import (
 )
 
 ABOUT = 0.5  # relevance from which a passage is about the topic, as in review
-MOST_SECTIONS = 60  # looked at for one quiz; a section holds some passages
 GOOD = 2.0  # worth of a definition or a telling number; names come when these have run out
 ROUNDS = 3  # times a model is asked, the first included
 PASSAGES_AT_ONCE = 6
@@ -55,9 +53,7 @@ class QuizMaker:
     def make(self, count: int, topic: str = "", document_ids: Sequence[str] | None = None, *, llm: Any = None) -> Made:
         """Up to `count` new questions; fewer when there is no more to ask. llm None: by rules alone."""
         spoken = language_of(topic) if topic else language()
-        sections = list(
-            islice(self._about(topic, document_ids) if topic else self._unasked(document_ids), MOST_SECTIONS)
-        )
+        sections = list(self._about(topic, document_ids) if topic else self._unasked(document_ids))
         gate = _Gate(self._library, self._cards.list(), sections)
         if llm is not None:
             self._by_model(llm, gate, sections, count, spoken)
