@@ -245,6 +245,7 @@ class PDFLearningAssistant:
             replaces=gone,
         )
         if gone:
+            self.tutor.follow(sorted(gone), document_id, pages)
             self._rag.set_session(self._rag.session_id)
         action = "stopped" if document.stopped else "replaced" if gone - set(rest_of) else "loaded"
         return LoadReport(document.name, document_id, action, len(pages), len(chunks), document.warnings)
@@ -392,11 +393,11 @@ class PDFLearningAssistant:
 
     def _with_source(self, note):
         """A note whose document was removed says so: metadata["source_removed"]."""
-        source = note.metadata.get("document_id") or note.metadata.get("document")
+        named = {note.metadata.get(name) for name in ("document_id", "document")} - {None, ""}
         here = {name for info in self.library.documents() for name in (info.name, info.document_id)}
-        return (
-            note if not source or source in here else replace(note, metadata={**note.metadata, "source_removed": True})
-        )
+        if not named or named & here:
+            return note
+        return replace(note, metadata={**note.metadata, "source_removed": True})
 
     def _section(self, passage, touched: set[tuple[str, int]]) -> "Section":
         from study.lookback import Section

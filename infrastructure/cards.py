@@ -140,10 +140,9 @@ class CardTable:
         return [self.get(card_id) for card_id in added]
 
     def edit(self, card_id: str, **changes: Any) -> Card:
-        """Change question, answer, options, accepted or status. Its due date stays: a corrected typo is no new question."""
-        changes = {
-            name: _json(value) if name in ("options", "accepted") else repair(value) for name, value in changes.items()
-        }
+        """Change question, answer, options, accepted, place or status. Its due date stays: a typo corrected is no new card."""
+        changes |= {name: _json(changes[name]) for name in ("options", "accepted") if name in changes}
+        changes = {name: repair(value) if isinstance(value, str) else value for name, value in changes.items()}
         if "status" not in changes:
             changes["edited_at"] = to_iso(self._storage.now())
         with self._storage.transaction() as db:

@@ -135,6 +135,15 @@ class Tutor:
         """ "active" or "suspended"; a suspended card is not asked and keeps what it knows."""
         return self.cards.edit(self.cards.find(card_id).card_id, status=status)
 
+    def follow(self, replaced: Sequence[str], document_id: str, pages: Sequence[Any]) -> None:
+        """A document was replaced by a newer version: its cards go to the page that still says what they quote. Those whose
+        words are gone stay with the old one, and say that their source was removed."""
+        texts = [(page, key(page.raw)) for page in pages]
+        for card in (card for old in replaced for card in self.cards.list(document_id=old)):
+            found = next((page for page, text in texts if key(card.quote) in text), None)
+            if found is not None:
+                self.cards.edit(card.card_id, document_id=document_id, page=found.page, page_label=found.label)
+
     def numbers(self, library: Any, turns: Sequence[Any]) -> dict[str, Any]:
         """My study in numbers; see `stats`."""
         from study.stats import study_numbers

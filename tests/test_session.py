@@ -111,3 +111,17 @@ def test_ctrl_c_stops_a_model_and_what_it_had_said_is_kept(terminal):
     here.child.send(CTRL_C)
     here.child.expect_exact("Ctrl-C once more")
     assert here.leave(CTRL_C) == 0
+
+
+def test_a_quiz_asks_one_question_at_a_time_and_ctrl_c_keeps_what_was_graded(terminal):
+    here = terminal()
+    here.say("/load samples/memory_rag_guide.pdf")
+    assert "1/2" in here.say("/quiz half-life --count 2")
+    verdict = here.say("24")
+    assert "Right." in verdict and "p. 3 (PDF page 5)" in verdict and "it comes back in 10 minutes" in verdict
+    assert "2/2" in here.say("")
+    here.child.send(CTRL_C)
+    assert "Stopped after 1 of 2; 1 known, all saved." in here.until_prompt()
+    assert "RAG 系统" in here.say("RAG 系统怎么评估？"), "the session goes on"
+    assert here.leave(CTRL_D) == 0
+    assert "due today" in terminal().first

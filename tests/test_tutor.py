@@ -158,3 +158,24 @@ def test_a_retention_that_is_asked_for_changes_the_intervals(tmp_path, clock):
         (card,) = strict.cards.add([draft("a")])
         assert strict.answer(card.card_id, rating=EASY).due < clock() + timedelta(days=8)
         assert strict.answer(card.card_id, rating=AGAIN).rating == AGAIN
+
+
+def test_cards_follow_a_document_that_changed_to_the_page_that_still_says_so(assistant, tutor):
+    first = "# Decay\n\nThe half-life is 24 hours: then half is left.\n\nRecall is the share of what was found.\n"
+    old = assistant.load_text(first, "decay.md").document_id
+    half_life, recall = sorted(assistant.quiz().cards, key=lambda card: card.kind)
+    before = tutor.answer(half_life.card_id, "24").card.memory
+    new = assistant.load_text(
+        "# Decay\n\nIt is new.\n\nThe half-life is 24 hours: then half\nis left.\n", "decay.md"
+    ).document_id
+    followed = tutor.cards.get(half_life.card_id)
+    assert (followed.document_id, followed.memory) == (new, before) and new != old
+    assert tutor.cards.get(recall.card_id).document_id == old, "its words are gone"
+    assert assistant.quiz(document="decay.md", count=9).cards == [], "the point has its card"
+
+
+def test_a_note_on_a_document_that_changed_still_has_its_source(assistant):
+    assistant.load_text("The half-life is 24 hours.", "decay.md")
+    assistant.add_note("Half is left.", document="decay.md", page=1)
+    assistant.load_text("The half-life is 36 hours.", "decay.md")
+    assert "source_removed" not in assistant.notes()[0].metadata
