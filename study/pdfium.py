@@ -97,11 +97,9 @@ def _open(path: Path, password: str | None):
     for attempt in spellings(password):
         try:
             return pypdfium2.PdfDocument(path, password=attempt or None)
-        except pypdfium2.PdfiumError as error:
-            if error.err_code != pypdfium2.raw.FPDF_ERR_PASSWORD:
+        except Exception as error:
+            if getattr(error, "err_code", None) != pypdfium2.raw.FPDF_ERR_PASSWORD:
                 raise EngineError(reason_of(error)) from error
-        except (OSError, ValueError) as error:
-            raise EngineError(reason_of(error)) from error
     raise locked(path.name, password)
 
 

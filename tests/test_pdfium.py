@@ -7,7 +7,6 @@ from data.make_pdfs import Line, make_pdf, scan_with_text, set_stream, writer_of
 
 from infrastructure.errors import PasswordNeeded
 from study.engine import EngineError
-from study.outline import OutlineEntry
 from study.pdfium import PdfiumFile
 
 THREE = ["first page", "second page", "third page"]
@@ -97,15 +96,8 @@ def test_a_page_can_be_drawn(opened):
     assert picture.shape[0] > picture.shape[1] > 1000
 
 
-def test_labels_outline_and_title_come_along(opened):
-    file = opened(make_pdf(THREE, outline=[(1, "One", 1), (2, "Two", 3)], labels=[(1, 2, "r", 3)], title="Guide"))
-    assert file.labels() == ["iii", "iv", "1"]
-    assert file.outline() == [OutlineEntry(1, "One", 1), OutlineEntry(2, "Two", 3)]
-    assert file.title == "Guide"
-
-
-def test_without_labels_every_label_is_none(opened):
-    assert opened(make_pdf(THREE)).labels() == [None] * 3
+def test_the_title_comes_along(opened):
+    assert opened(make_pdf(THREE, title="Guide")).title == "Guide"
 
 
 @pytest.mark.parametrize("algorithm", ["RC4-40", "RC4-128", "AES-128", "AES-256"])
