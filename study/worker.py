@@ -125,6 +125,7 @@ class FileReader:
         self._path, self._password = path, password
         self._worker = _take()
         self._slow = 0  # pages that took too long
+        self._has_recognised = False
         try:
             opened = self._open_somehow()
         except BaseException:
@@ -134,6 +135,12 @@ class FileReader:
         self.title: str = opened["title"]
 
     def close(self) -> None:
+        """The child lets go of the file, and waits for the next one unless it holds the models of OCR, half a gigabyte."""
+        if self._worker.is_free and not self._has_recognised:
+            with suppress(WorkerLost, EngineError):
+                self._worker.ask("close", seconds=OPEN_SECONDS)
+        else:
+            self._worker.end()
         _give_back(self._worker)
 
     def labels(self) -> list[str | None]:
@@ -163,6 +170,7 @@ class FileReader:
 
     def recognise(self, page: int) -> str:
         """What OCR reads on the page, "" for nothing. StudyError when the extra is absent."""
+        self._has_recognised = True
         try:
             return self._worker.ask("recognise", seconds=OCR_SECONDS, page=page)
         except (WorkerLost, EngineError):

@@ -14,6 +14,7 @@ from study.engine import EngineError
 from study.outline import OutlineEntry
 from study.worker import FileReader, Worker, WorkerLost, opened
 
+ASK = Worker.ask
 THREE = ["first page", "second page", "third page"]
 
 
@@ -67,6 +68,31 @@ def test_the_child_serves_the_next_file_too(book):
         child = first._worker
     with opened(book) as second:
         assert second._worker is child
+
+
+def test_a_child_that_waits_has_let_go_of_the_file(book):
+    with opened(book) as file:
+        child = file._worker
+    with pytest.raises(EngineError):
+        child.ask("labels", seconds=10)
+
+
+def test_a_child_ends_when_its_session_does():
+    child = Worker()
+    child._process.stdin.close()
+    assert child._process.wait(timeout=20) == 0
+
+
+def test_a_child_that_holds_models_is_not_kept(book, monkeypatch):
+    monkeypatch.setattr(worker, "_idle", [])
+    monkeypatch.setattr(
+        Worker, "ask", lambda self, do, **options: "" if do == "recognise" else ASK(self, do, **options)
+    )
+    with opened(book) as file:
+        assert file.recognise(0) == ""
+        child = file._worker
+    assert child._process.poll() is not None
+    assert worker._idle == []
 
 
 def test_text_of_any_script_comes_through_whole(tmp_path):
