@@ -127,19 +127,34 @@ def _by_meaning(rated: Sequence[Extract], question: str, scores: Sequence[float]
 POINTS_BACK = re.compile(
     r"(?:这|该|此|它|其|上述|因此|但是|而且|this |these |it |they |that |such |however|therefore|thus )", re.I
 )
-_WHAT_IS = ("what is", "what are", "define", "什么是", "是什么", "是指", "什么叫", "含义", "定义", "meaning of")
+# How a question asks what something is, and what stands between a thing and its definition.
+_ASKS_WHAT_IT_IS = re.compile(
+    r"\bwhat (?:is|are)\b|\bdefine\b|\b(?:meaning|definition|full (?:name|form)) of\b"
+    r"|\bwhat (?:do|does|did)\b(?=.*\b(?:mean|denote|stand for|refer to)\b)|\b(?:mean|denote|stand for|refer to)\W*$"
+    r"|什么[是叫]|(?:所?指的?)?是什么(?:意思)?|指的?什么|什么意思|(?<!有)意思|含义|定义|[全简]称|缩写"
+)
+_DEFINITION = re.compile(
+    r"\b(?:is|are|means?|denotes?|stands? for|refers? to|short for|for short)\b"
+    r"|是|指(?![标数针令导出])|表示|[称叫][为作做]|[全简]称|缩写"
+)
+
+
+def subject_terms(question: str) -> list[str]:
+    """The content words of what is asked about. Those that only ask for its definition would lead to any text with 意思 in it.
+
+    >>> subject_terms("RAG 是什么意思？"), subject_terms("How fast is HyDE?")
+    (['rag'], ['fast', 'hyde'])
+    """
+    return content_tokens(_ASKS_WHAT_IT_IS.sub(" ", fold(question))) or content_tokens(question)
 
 
 def _defines(question: str, sentence: str) -> float:
-    """A bonus for "X is …" when the question asks what X is."""
-    asked = fold(question)
-    if not any(mark in asked for mark in _WHAT_IS):
+    """A bonus for "X is …", "X stands for …" or "…，简称 X" when the question asks what X is."""
+    if not _ASKS_WHAT_IT_IS.search(fold(question)):
         return 0.0
-    terms = content_tokens(question)
+    terms = subject_terms(question)
     start = set(tokens(sentence[:40]))
-    is_one = any(
-        mark in fold(sentence[:80]) for mark in (" is ", " are ", "是", "指", " means ", "refers to", "称为", "叫做")
-    )
+    is_one = _DEFINITION.search(fold(sentence[:80]))
     return 0.3 if is_one and terms and all(term in start for term in terms) else 0.0
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from infrastructure.answers import Citation
 from infrastructure.errors import EmbedderUnavailable
-from infrastructure.extraction import Extract, best_sentences
+from infrastructure.extraction import Extract, best_sentences, subject_terms
 from infrastructure.library import Library
 from infrastructure.shelves import inverse_frequency
 from infrastructure.storage import Storage
@@ -24,8 +24,8 @@ class Quoter:
 
     def extract(self, question: str, enriched: str, results: Sequence) -> list[Extract]:
         """For each result the sentence that says most about the question, best first."""
-        terms = content_tokens(question) or tokens(question)
-        background = [term for term in content_tokens(enriched) if term not in terms]
+        terms = subject_terms(question) or tokens(question)
+        background = [term for term in content_tokens(enriched) if term not in content_tokens(question)]
         rows = self.storage.count("chunk")
         frequencies = self.storage.document_frequencies("chunk", [*terms, *background])
         rarity = {term: inverse_frequency(rows, frequency) for term, frequency in frequencies.items()}

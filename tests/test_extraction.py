@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infrastructure.extraction import EMBEDDED_SENTENCES, LONGEST, SHORTEST, best_sentences, support
+from infrastructure.extraction import EMBEDDED_SENTENCES, LONGEST, SHORTEST, best_sentences, subject_terms, support
 from infrastructure.text import content_tokens
 
 RECALL = "Recall counts the evidence that was found. Precision counts how much of it was needed."
@@ -67,6 +67,29 @@ def test_for_what_is_a_definition_is_preferred():
     assert texts(best("What is HyDE?", source)) == ["HyDE is a search with an invented answer."]
     source = "我们每天都用候选池做检索。候选池是各个查询结果的合并。"
     assert texts(best("什么是候选池？", source)) == ["候选池是各个查询结果的合并。"]
+
+
+@pytest.mark.parametrize(
+    ("question", "definition"),
+    [
+        ("What is HyDE?", "HyDE stands for hypothetical document embeddings."),
+        ("What does HyDE stand for?", "HyDE denotes a search with an invented answer."),
+        ("What does HyDE mean?", "HyDE, short for hypothetical document embeddings, searches with an answer."),
+        ("HyDE 是什么？", "HyDE 的全称是假设性文档嵌入。"),
+        ("HyDE 的全称是什么？", "HyDE 指先编一个答案再检索的方法。"),
+        ("HyDE 是什么意思？", "假设性文档嵌入，简称 HyDE，用答案检索。"),
+    ],
+)
+def test_a_definition_is_known_by_whatever_words_stand_for_is(question, definition):
+    for source in (f"HyDE 每天都用，HyDE 很有用。 {definition}", f"HyDE helps here, HyDE helps there. {definition}"):
+        assert texts(best(question, source)) == [definition]
+
+
+def test_words_that_only_ask_for_a_meaning_lead_nowhere_else():
+    assert subject_terms("RAG 指的是什么意思？") == ["rag"]
+    assert subject_terms("What is the meaning of RAG?") == ["rag"]
+    assert subject_terms("什么是指针？") == subject_terms("指针") == ["指针"]
+    assert subject_terms("有哪些有意思的例子？") == content_tokens("有哪些有意思的例子？")
 
 
 def test_with_equal_words_the_readers_language_wins():
