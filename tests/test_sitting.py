@@ -1,6 +1,7 @@
 import io
 import json
 from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
 import terminal_schemas
@@ -17,7 +18,7 @@ from infrastructure.storage import Storage
 from study.arguments import parse
 from study.commands import find
 from study.desk import Desk
-from study.sitting import resume
+from study.sitting import chosen_session, resume
 
 m13 = import_module("13_pdf_learning_assistant")
 TIDES = "# Tides\n\nThe tide is caused by the moon, which pulls the water of the sea.\n"
@@ -106,13 +107,11 @@ def test_a_new_session_leans_on_nothing(desk, assistant):
     assert assistant.session_id != before
 
 
-@pytest.mark.parametrize(("word", "told"), [("9", "no session 9"), ("zz", "no session zz"), ("", "begin with")])
-def test_a_session_nobody_knows_is_one_sentence(assistant, clock, word, told):
-    from study.sitting import chosen_session
-
-    ask_in_three_sessions(assistant, clock)
+@pytest.mark.parametrize(("word", "told"), [("9", "no session 9"), ("zz", "no session zz"), ("a", "begin with a")])
+def test_a_session_nobody_knows_is_one_sentence(word, told):
+    sessions = [SimpleNamespace(session_id=session_id) for session_id in ("ab1", "ab2", "cd3")]
     with pytest.raises(UsageError, match=f"{told}.*/session lists them"):
-        chosen_session(assistant.sessions(), word)
+        chosen_session(sessions, word)
 
 
 def test_a_command_of_its_own_does_not_switch(desk, assistant):
