@@ -36,8 +36,8 @@ def outcome(sample=ASKED, mode=m14.FULL, *, answer="You told me: “I like mnemo
 
 @pytest.fixture(scope="module")
 def lived(tmp_path_factory):
-    """The Chinese student and the English nurse in all modes, without vectors."""
-    samples = [s for s in read_samples() if s.story.name in ("exam-zh", "nurse-en")]
+    """Half of the Chinese student and of the English nurse in all modes, without vectors."""
+    samples = [s for s in read_samples() if s.story.name in ("exam-zh", "nurse-en")][::2]
     return samples, m14.compare(samples)
 
 

@@ -4,7 +4,7 @@ import doctest
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import label_ranking_average_precision_score
 
@@ -58,6 +58,7 @@ def test_the_interval_is_that_of_a_bootstrap_done_by_hand():
     assert found == estimate(values), "the same figures each time"
 
 
+@settings(max_examples=25)  # each is a bootstrap
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_a_mean_lies_in_its_interval(values):
     found = estimate(values)
@@ -83,6 +84,7 @@ def test_rankings_are_scored_as_by_hand():
     assert scores["none"] == {"R@5": 0.0, "R@10": 0.0, "RR": 0.0} and "empty" not in scores
 
 
+@settings(max_examples=40)
 @given(st.permutations(list("abcdefgh")), st.sampled_from("abcdefgh"))
 def test_the_reciprocal_rank_of_one_relevant_item_is_what_scikit_learn_says(ranking, relevant):
     places = [ranking.index(item) for item in "abcdefgh"]
