@@ -80,6 +80,7 @@ def _terminal_table(part: Table, rows: Sequence[Sequence[str]]) -> Any:
     from infrastructure.lesson import table
 
     made = table(*part.columns, rows=rows)
+    made.show_header = any(part.columns)
     for number, column in enumerate(made.columns[1:], start=1):
         column.justify = "left"
         if not any(isinstance(row[number], str) for row in part.rows):  # a number is not broken, its heading may be
