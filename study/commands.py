@@ -151,8 +151,9 @@ COMMANDS = (
         "cards", ("List your cards; edit, suspend or resume one", "列出卡片，修改、停用或恢复某张卡片"), cards,
         (
             Argument("action", ("list, edit, suspend or resume", "list、edit、suspend 或 resume"),
-                     {"nargs": "?", "choices": ACTIONS, "default": "list", "metavar": "ACTION"}),
-            Argument("id", ("a card, or the beginning of its id", "卡片编号，或编号的开头"), {"nargs": "?", "metavar": "ID"}),
+                     {"nargs": "?", "choices": ACTIONS, "default": "list", "metavar": "ACTION"}, "card action"),
+            Argument("id", ("a card, or the beginning of its id", "卡片编号，或编号的开头"), {"nargs": "?", "metavar": "ID"},
+                     "card"),
             Argument("--question", ("with edit: the new question", "与 edit 合用：新的题目"), {"metavar": "TEXT"}),
             Argument("--answer", ("with edit: the new answer", "与 edit 合用：新的答案"), {"metavar": "TEXT"}),
             Argument("--document", ("only those from this document", "只列这份资料的卡片"), {"metavar": "D"}, "document"),
@@ -177,7 +178,7 @@ COMMANDS = (
         "export", ("Write a deck for Anki, a study report, or everything", "导出 Anki 卡组、学习报告或全部数据"), export,
         (
             Argument("kind", ("anki, markdown or json", "anki、markdown 或 json"),
-                     {"choices": EXPORTS, "metavar": "KIND"}),
+                     {"choices": EXPORTS, "metavar": "KIND"}, "export"),
             Argument("file", ("NAME.apkg, NAME.md, NAME.jsonl.gz, or a folder", "文件名 .apkg、.md、.jsonl.gz，或文件夹"),
                      {"nargs": "*", "metavar": "FILE"}, "path"),
         ),

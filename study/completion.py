@@ -7,6 +7,7 @@ from typing import NamedTuple
 from infrastructure.language import tr
 from infrastructure.memory_rows import STATUSES
 from infrastructure.text import fold
+from study import learning
 from study.command import Argument, Command
 from study.commands import COMMANDS
 from study.desk import Desk
@@ -14,7 +15,7 @@ from study.memories import ACTIONS, TAKES_AN_ID
 from study.memory_book import KINDS, SHORT_ID
 from study.paths import complete_path
 
-MOST_OFFERED = 30  # memories
+MOST_OFFERED = 30  # memories or cards
 LONGEST_ABOUT = 50
 
 
@@ -108,6 +109,11 @@ def _sessions(desk: Desk, typed: str) -> Choices:
     yield "new", tr("a new session", "新会话")
 
 
+def _cards(desk: Desk, typed: str) -> Choices:
+    for card in desk.assistant.tutor.cards.list(limit=MOST_OFFERED):
+        yield card.card_id[:SHORT_ID], " ".join(card.question.split())[:LONGEST_ABOUT]
+
+
 def _concepts(desk: Desk, typed: str) -> Choices:
     names = {str(note.metadata.get("concept") or "general") for note in desk.assistant.memories.notes()}
     yield from ((name, "") for name in sorted(names - {"general"}))
@@ -124,6 +130,9 @@ CHOICES: Mapping[str, Callable[[Desk, str], Choices]] = {
     "session": _sessions,
     "concept": _concepts,
     "memory action": _fixed(*ACTIONS),
+    "card action": _fixed(*learning.ACTIONS),
+    "card": _cards,
+    "export": _fixed(*learning.EXPORTS),
     "memory id": _memories,
     "memory kind": _fixed(*KINDS),
     "memory status": _fixed(*STATUSES, "all"),

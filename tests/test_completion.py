@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from fake_assistant import lesson
 
+from infrastructure.cards import Draft
 from infrastructure.console import Screen
 from infrastructure.lesson import StoppedClock
 from infrastructure.memory_rows import STATUSES
@@ -106,3 +107,11 @@ def test_an_export_goes_to_a_path(offers):
 def test_what_arguments_complete_with_is_known():
     kinds = {argument.completes for command in COMMANDS for argument in command.arguments}
     assert kinds <= {"", "path", "memory", *CHOICES}
+
+
+def test_cards_by_action_and_id_and_kinds_of_export(offers, assistant, desk):
+    (card,) = assistant.tutor.cards.add([Draft("cloze", "The ____ pulls.", "moon", "The moon pulls.", "p")])
+    assert offers("/cards ") == ["list", "edit", "suspend", "resume"] and offers("/cards s") == ["suspend"]
+    (offer,) = complete(f"/cards edit {card.card_id[:3]}", desk)
+    assert (offer.text, offer.about) == (card.card_id[:8], "The ____ pulls.")
+    assert offers("/export ") == ["anki", "markdown", "json"] and offers("/export a") == ["anki"]
