@@ -41,7 +41,7 @@ def quiz(desk: Desk, args: Namespace) -> int:
     if desk.screen.json_only:
         desk.screen.json(_quiz_json(made))
         return 0
-    for told in _views().dropped(made) if desk.assistant.llm is not None else ():
+    for told in _views().dropped(made):
         desk.screen.note(told)
     if not made.cards:
         desk.show(_views().empty(topic, args.due, _has_sources(desk)))

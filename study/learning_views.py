@@ -159,7 +159,7 @@ def empty(topic: str, due_only: bool, has_sources: bool) -> str:
 
 
 def dropped(quiz: Quiz) -> list[Any]:
-    """Questions that a model made and that are no good; the rules' own are not worth a word."""
+    """Questions that a model made and that are no good."""
     return [
         line((tr("Dropped: ", "已舍弃："), "dim"), (quotation(text, 80) if text else "", "dim"), (f" {reason}", "dim"))
         for text, reason in quiz.dropped

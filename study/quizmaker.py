@@ -37,11 +37,16 @@ Section = list[Source]
 
 @dataclass
 class Made:
-    """Questions that may become cards, what was dropped and why, and one sentence when the model could not help."""
+    """Questions that may become cards, what a model made in vain and why, and one sentence when it could not help."""
 
     drafts: list[Draft] = field(default_factory=list)
     dropped: list[tuple[str, str]] = field(default_factory=list)
     note: str = ""
+
+    def drop(self, draft: Draft, reason: str) -> None:
+        """Remember what a model made in vain, once; that the rules find much twice in a book is nothing to tell."""
+        if draft.source == "model" and (draft.question, reason) not in self.dropped:
+            self.dropped.append((draft.question, reason))
 
 
 class QuizMaker:
@@ -141,7 +146,7 @@ class QuizMaker:
             except LLMUnavailable as error:
                 gate.made.note = str(error)
                 return
-            gate.made.dropped += answers.dropped
+            gate.made.dropped += [told for told in answers.dropped if told not in gate.made.dropped]
             for draft, source in answers.drafts:
                 if len(gate.made.drafts) < count:
                     gate.admit_draft(draft, source)
@@ -219,7 +224,7 @@ class _Gate:
             if quote:
                 draft = replace(draft, page=quote.page, page_label=quote.label, quote=quote.text)
         if reason := refusal(draft, self._others, page_text):
-            self.made.dropped.append((draft.question, reason))
+            self.made.drop(draft, reason)
             return False
         self._others.append(draft)
         self.made.drafts.append(draft)

@@ -24,7 +24,7 @@ LONGEST_THOUGHT = timedelta(minutes=5)  # an answer that took longer was a break
 
 @dataclass(frozen=True)
 class Quiz:
-    """Cards to ask, in order. dropped: (question, reason) of what was made and is no good. note: why the model did not help.
+    """Cards to ask, in order. dropped: (question, reason) of what a model made and is no good. note: why the model did not help.
 
     waiting: due cards that this quiz does not ask.
     """
