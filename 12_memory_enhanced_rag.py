@@ -41,9 +41,9 @@ from infrastructure.gate import unfit
 from infrastructure.importance import is_small_talk
 from infrastructure.language import tr, tr_like
 from infrastructure.quoting import Quoter, by_quotation
-from infrastructure.slots import slot_key
 from infrastructure.storage import Storage
 from infrastructure.text import estimate_tokens_mixed, repair, tokens
+from infrastructure.told import Listener
 from infrastructure.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -144,6 +144,7 @@ class MemoryRAG:
         )
         self.library = self.retriever.library
         self._quoter = Quoter(storage, self.library)
+        self._listener = Listener(self.working, self.episodic, self.semantic)
         self.transcript = Transcript(storage)
         self._turn_count = 0
         self.set_session(session_id)
@@ -215,7 +216,7 @@ class MemoryRAG:
             with clock("generate"):
                 answer = self._answer(asked, enrichment, one_a_page(results)[:top_k], memories, on_text)
             answer.trace["asked"] = asked
-            answer.receipts += [self._remember_statement(statement) for statement in told]
+            answer.receipts += [self._listener.remember(statement, self.session_id) for statement in told]
         answer.question = question
         answer.session_id = self.session_id
         answer.trace |= {"found": answer.found, "recalled": [memory.memory_id for memory in answer.memories]}
@@ -528,7 +529,9 @@ class MemoryRAG:
 
     def _take_note(self, question: str, told: Sequence[utterance.Statement], corrected: str | None) -> Answer:
         """A turn that asks nothing: a correction, or something to remember. The text shown is made from the receipts."""
-        receipts = [self._correct(corrected)] if corrected else [self._remember_statement(s) for s in told]
+        receipts = (
+            [self._correct(corrected)] if corrected else [self._listener.remember(s, self.session_id) for s in told]
+        )
         lines = []
         for receipt, text in zip(receipts, [corrected] if corrected else [s.text for s in told], strict=True):
             if receipt.action == "refused":
@@ -542,59 +545,16 @@ class MemoryRAG:
             question, "\n".join(lines), "extractive", False, enriched_query=question, receipts=receipts, trace=noted
         )
 
-    def _remember_statement(self, statement: utterance.Statement) -> Receipt:
-        """Lasting facts become knowledge, deeds become events, wishes for now stay on the desk (a temporary preference is
-        never permanent)."""
-        kind = utterance.secret_in(statement.text)
-        if kind:
-            return Receipt("refused", "semantic", tr(f"it holds a secret ({kind})", f"其中有隐私信息（{kind}）"))
-        if statement.kind == "wish":
-            memory_id = self.working.add(statement.text, 0.6, self.session_id, kind="wish", consolidated=True)
-            return Receipt("written", "working", tr("for this session only", "只用于本次会话"), memory_id)
-        store = self.episodic if statement.kind == "event" else self.semantic
-        importance = max(0.7, m09.rule_importance(statement.text))
-        written = store.write(statement.text, importance, self.session_id, kind=statement.kind)
-        return self.receipt(store, written, tr("said by the learner", "学习者所说"))
-
-    @staticmethod
-    def receipt(store: "m09.StoredMemory", written: "m09.Written", reason: str) -> Receipt:
-        """What became of a statement; a new value names the one whose place it took."""
-        replaced = "; ".join(f"“{store.get(memory_id).content}”" for memory_id in written.replaced)
-        if replaced:
-            reason = tr_like(replaced, f"replaces {replaced}", f"取代{replaced}")
-        return Receipt(written.action, store.memory_type, reason, written.memory_id)
-
     def _correct(self, text: str) -> Receipt:
-        """The learner says what is right. What said otherwise in the last answer is superseded, or else an earlier
-        correction of the same topic; the wrong answer leaves the desk (D4)."""
-        if utterance.secret_in(text):
-            return Receipt("refused", "semantic", tr("it holds a secret", "其中有隐私信息"))
+        """Keep what is right; the wrong answer leaves the desk."""
         answered = [i for i in self.working.get_recent(5, session_id=self.session_id) if i.metadata.get("found")]
         last = answered[0] if answered else None
-        topic = last.metadata["question"] if last else ""
-        statement = f"{topic.rstrip('？?。. ')}：{text}" if topic else text
-        if last is not None:
+        receipt = self._listener.correct(text, self.session_id, last.metadata if last else {})
+        if last is not None and receipt.action != "refused":
+            topic = last.metadata["question"]
             self.working.remove(last.memory_id)
-            self._to_desk(last.metadata["question"], text, {"topic": topic, "found": True})
-        fields = {"source": "user", "kind": "correction", "topic": topic, "importance": 0.8}
-        if slot_key(text):  # it says itself what it is about
-            written = self.semantic.write(text, session_id=self.session_id, **fields)
-            return self.receipt(self.semantic, written, tr("correction by the learner", "学习者的更正"))
-        wrong = self._corrected_memory(topic, last.metadata["recalled"] if last else [])
-        if wrong is not None:
-            new_id = self.semantic.supersede(wrong, statement, **fields)
-            return self.receipt(self.semantic, m09.Written(new_id, "superseded", (wrong,)), "")
-        memory_id = self.semantic.add(statement, session_id=self.session_id, **fields)
-        return Receipt("written", "semantic", tr("correction by the learner", "学习者的更正"), memory_id)
-
-    def _corrected_memory(self, topic: str, recalled: Sequence[str]) -> str | None:
-        """Knowledge the last answer stood on, best first, else the active correction of the same topic."""
-        for memory_id in recalled:
-            item = self.semantic.get(memory_id)
-            if item is not None and item.status == "active" and not item.metadata.get("note_type"):
-                return memory_id
-        earlier = [i for i in self.semantic.list(limit=-1) if i.metadata.get("kind") == "correction"]
-        return next((item.memory_id for item in earlier if topic and item.metadata.get("topic") == topic), None)
+            self._to_desk(topic, text, {"topic": topic, "found": True})
+        return receipt
 
     def add_knowledge(self, content: str, importance: float = 0.8, **metadata: Any) -> str:
         """Put a statement into semantic memory directly; returns its memory_id."""

@@ -332,6 +332,7 @@ class PDFLearningAssistant:
     ) -> "m12.Receipt":
         """Keep the learner's own words, verbatim, with their concept and place. A note with a secret in it is refused."""
         from infrastructure.answers import Receipt
+        from infrastructure.told import receipt
         from infrastructure.utterance import secret_in
 
         if not content.strip():
@@ -349,7 +350,7 @@ class PDFLearningAssistant:
             note_type="user_note",
             **place,
         )
-        return self._rag.receipt(self._rag.semantic, written, tr("your note", "你的笔记"))
+        return receipt(self._rag.semantic, written, tr("your note", "你的笔记"))
 
     def _note_place(self, document: str | None, page: int | None) -> dict[str, Any]:
         """Where a note belongs: the document's name and id, and the page. A page alone is one of the only document."""

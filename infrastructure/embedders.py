@@ -37,8 +37,14 @@ BLANK = "."  # stands for a text without characters, which some APIs refuse
 # matching one across languages stands. MiniLM is an English model: across languages its cosines mean nothing, and with the
 # English pair they are low.
 Anchors = tuple[float, float] | Mapping[str, tuple[float, float]]
-E5_SMALL_ANCHORS = {"en": (0.743, 0.873), "zh": (0.814, 0.906), "cross": (0.708, 0.784)}
-MINILM_ANCHORS = {"en": (0.023, 0.588), "zh": (0.346, 0.481), "cross": (0.023, 0.588)}
+E5_SMALL_ANCHORS = {
+    "en": (0.743, 0.873),
+    "zh": (0.814, 0.906),
+    "zh to en": (0.718, 0.792),
+    "en to zh": (0.698, 0.769),
+}
+_ENGLISH_ONLY = (0.023, 0.588)
+MINILM_ANCHORS = {"en": _ENGLISH_ONLY, "zh": (0.346, 0.481), "zh to en": _ENGLISH_ONLY, "en to zh": _ENGLISH_ONLY}
 KNOWN_ANCHORS = {"multilinguale5small": E5_SMALL_ANCHORS, "allminilml6v2": MINILM_ANCHORS}
 
 # What a model was trained to see before a question and before a passage, from the model cards.
@@ -59,8 +65,8 @@ class Embedder(Protocol):
 
     name identifies the vectors: a home keeps it, and the same name brings the same embedder back.
     max_tokens is what fits into one vector undiluted; of a longer text the vector is the mean over windows.
-    anchors are the mean cosines of unrelated and of matching question–passage pairs, one pair or one each for "en", "zh" and
-    "cross" (question and passage in different languages); None: not known.
+    anchors are the mean cosines of unrelated and of matching question–passage pairs, one pair or one each for "en", "zh",
+    "zh to en" and "en to zh" (a Chinese question to an English passage, and the other way round); None: not known.
     embed_query gives (dimension,) and embed_passages (n, dimension), float32, unit length; [] gives (0, dimension).
     """
 

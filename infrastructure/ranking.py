@@ -181,11 +181,11 @@ def _judge(storage: Storage, shelf: str, query: str, candidates, vector, indexed
     shares = content.share(Seen.in_texts(texts, content.query)).tolist()
     cosines = {} if vector is None else storage.cosines(shelf, vector, [candidate.id for candidate in candidates])
     anchors = getattr(storage.embedder, "anchors", None) if cosines else None
-    asked = language_of(query)
+    asked, rows = language_of(query), storage.count(shelf)
     for candidate, words, coverage, share in zip(candidates, texts, covered, shares, strict=True):
         cosine = cosines.get(candidate.id)
         relevance = relevance_of(
-            cosine, coverage, share, words, asked=asked, anchors=anchors, is_short=shelf != "chunk"
+            cosine, coverage, share, words, asked=asked, anchors=anchors, is_short=shelf != "chunk", rows=rows
         )
         if relevance >= candidate.relevance:
             candidate.cosine, candidate.coverage, candidate.relevance = cosine, coverage, relevance
