@@ -109,16 +109,24 @@ def _recognise(file: FileReader, given: _Given, progress: Progress) -> None:
     try:
         progress(0, len(pictures), RECOGNISING)
         for done, place in enumerate(pictures, 1):
-            text = file.recognise(place)
-            unreadable = given.pages[place].score < UNREADABLE
-            if text and (unreadable or len(bare(text)) > len(bare(given.pages[place].text))):
-                given.pages[place] = ReadPage(text, readability(text), given.pages[place].covered)
-                given.recognised.append(place + 1)
+            given.pages[place], recognised = _recognised(file, place, given.pages[place])
+            given.recognised += [place + 1] if recognised else []
             progress(done, len(pictures), RECOGNISING)
     except KeyboardInterrupt:
         if not any(page.text.strip() for page in given.pages):
             raise
         given.stopped_at = len(given.pages)
+
+
+def _recognised(file: FileReader, place: int, page: ReadPage) -> tuple[ReadPage, bool]:
+    """The page as OCR reads it, True; or as it was, False, when that says no more."""
+    try:
+        text = file.recognise(place)
+    except EngineError as error:
+        return page if page.text.strip() else page._replace(reason=str(error)), False
+    if text and (page.score < UNREADABLE or len(bare(text)) > len(bare(page.text))):
+        return ReadPage(text, readability(text), page.covered), True
+    return page, False
 
 
 def _needs_ocr(page: ReadPage) -> bool:

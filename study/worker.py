@@ -26,7 +26,7 @@ from study.outline import OutlineEntry
 
 OPEN_SECONDS = 60.0
 PAGE_SECONDS = 20.0  # a page of a real book takes 0.003 s, the worst map seen 4 s
-OCR_SECONDS = 120.0  # about 4 s a page on two cores; the first loads its models
+OCR_SECONDS = 300.0  # about 4 s a page on two idle cores, a minute on busy ones; the first loads its models
 CONVERT_SECONDS = 180.0
 
 
@@ -169,12 +169,12 @@ class FileReader:
                 self._reopen()
 
     def recognise(self, page: int) -> str:
-        """What OCR reads on the page, "" for nothing. StudyError when the extra is absent."""
+        """What OCR reads on the page, "" for nothing. EngineError says why it cannot, StudyError that the extra is absent."""
         self._has_recognised = True
         try:
             return self._worker.ask("recognise", seconds=OCR_SECONDS, page=page)
-        except (WorkerLost, EngineError):
-            return ""
+        except WorkerLost as lost:
+            raise EngineError(str(lost)) from lost
         finally:
             if not self._worker.is_free:
                 self._reopen()

@@ -8,6 +8,7 @@ from data.make_pdfs import make_pdf, scan_with_text
 from infrastructure.extras import has
 from study import pdf, reading, trouble
 from study.chain import ReadPage
+from study.engine import EngineError
 from study.ocr import in_lines
 from study.pdfium import PdfiumFile
 from study.reading import read_document
@@ -94,6 +95,15 @@ def test_when_the_learner_has_enough_the_recognised_pages_stay(read):
     assert document.stopped
     assert [page.clean for page in document.pages] == ["words of page 1", "", ""]
     assert document.content_hash != "0" * 64
+
+
+def test_a_scan_that_ocr_fails_on_is_named_with_the_reason(read, monkeypatch):
+    def too_long(self, number):
+        raise EngineError("it takes too long")
+
+    monkeypatch.setattr(Scans, "recognise", too_long)
+    document = read(Scans(ReadPage(PROSE), SCAN))
+    assert document.warnings == ["Could not read 1 of 2 pages: 2 (it takes too long)."]
 
 
 def test_when_nothing_was_recognised_yet_nothing_is_kept(read):

@@ -153,4 +153,4 @@ def test_invisible_text_without_a_scan_is_left_out(data_dir):
 
 def test_two_columns_drawn_across_are_not_interleaved(data_dir, quick):
     text = " ".join(read_document(one(data_dir, "004")).text.split())
-    assert "very long-term open-domain dialogues" in text
+    assert "responses within contexts spanning no more than five chat sessions" in text
