@@ -12,6 +12,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from infrastructure.cards import Draft
 from infrastructure.entities import BETWEEN, extract_entities, is_common
@@ -357,10 +358,15 @@ def same_point(a: Draft, b: Draft) -> bool:
         return True
     if (a.document_id, a.note_id) != (b.document_id, b.note_id):
         return False
-    if a.page == b.page and key(a.answer) == key(b.answer):
+    if a.page == b.page and fold(a.answer) == fold(b.answer):
         return True
-    words, others = set(content_tokens(a.question)), set(content_tokens(b.question))
+    words, others = _words(a.question), _words(b.question)
     return bool(words and others) and len(words & others) >= SAME * len(words | others)
+
+
+@lru_cache(maxsize=20_000)  # each new question is compared with every card of its document
+def _words(question: str) -> frozenset[str]:
+    return frozenset(content_tokens(question))
 
 
 def span_of(quote: str, text: str) -> tuple[int, int] | None:

@@ -154,9 +154,11 @@ class Tutor:
 
 def _speaks_of(topic: str, card: Card) -> bool:
     """Half of the topic's words, or more, stand in the card or in the heading above its page."""
+    if not topic:
+        return True
     words = set(content_tokens(topic) or tokens(topic))
     said = set(tokens(" ".join([card.question, card.answer, card.quote, card.heading_path])))
-    return not words or len(words & said) >= max(1, len(words) / 2)
+    return len(words & said) >= max(1, len(words) / 2)
 
 
 def without_answers(cards: Sequence[Card]) -> list[dict[str, Any]]:
