@@ -57,7 +57,7 @@ def _read(file: FileReader, path: Path, content_hash: str, progress: Progress, *
     titles: dict[int, list[str]] = defaultdict(list)
     for _, title, number in outline:
         titles[number - 1].append(title)
-    dropped = running_lines(raws, headings=titles, labels=labels, sizes=file.sizes)
+    dropped = running_lines(raws, headings=titles, labels=labels, sizes=file.sizes, stamps=not given.recognised)
     document = SourceDocument(
         name=path.name,
         path=str(path),

@@ -39,16 +39,18 @@ def running_lines(
     headings: Mapping[int, Collection[str]] | None = None,
     labels: Sequence[str | None] = (),
     sizes: Callable[[int], Sizes] | None = None,
+    stamps: bool = True,
 ) -> list[set[int]]:
     """For each raw page the numbers of the lines to leave out of search.
 
     headings: page (from 0) → titles its outline names there; those lines stay. labels: the printed page numbers the file
     gives; a first or last line that is just this number goes. sizes(page) tells how large lines are set. A header
-    that also opens the first page stays there: it may be the title, and once it must be found.
+    that also opens the first page stays there: it may be the title, and once it must be found. stamps False: a few lines
+    that are on every page are all there is, since OCR has looked.
     """
     if len(pages) < 2:
         return [set() for _ in pages]
-    if _only_stamps(pages):
+    if stamps and _only_stamps(pages):
         return [set(range(raw.count("\n") + 1)) for raw in pages]
     look = _Look(sizes)
     found = _by_mask(pages)

@@ -97,6 +97,11 @@ def test_when_the_learner_has_enough_the_recognised_pages_stay(read):
     assert document.content_hash != "0" * 64
 
 
+def test_the_same_words_on_every_scan_are_all_there_is(read, monkeypatch):
+    monkeypatch.setattr(Scans, "recognise", lambda self, number: "One slide, scanned twice")
+    assert "One slide, scanned twice" in read(Scans(SCAN, SCAN)).text
+
+
 def test_a_scan_that_ocr_fails_on_is_named_with_the_reason(read, monkeypatch):
     def too_long(self, number):
         raise EngineError("it takes too long")
