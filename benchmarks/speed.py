@@ -33,7 +33,7 @@ QUESTIONS = ("What is HyDE?", "RAG 系统怎么评估？", "How does working mem
 
 def measure(sizes: Sequence[int], embedder_name: str) -> Iterator[Part]:
     """Tables and growth curves; sizes ascending, in memories."""
-    embedder = make_embedder(embedder_name, queries=False)
+    embedder = make_embedder(embedder_name)
     with TemporaryDirectory(prefix="speed-", ignore_cleanup_errors=True) as folder:
         yield reading(Path(folder), embedder)
         at = growing(Path(folder), sizes, embedder)
@@ -117,17 +117,19 @@ def growing(folder: Path, sizes: Sequence[int], embedder) -> dict[int, dict[str,
         storage.settle()
         for before, size in pairwise([0, *sizes]):
             rates = grow(storage, raw, source, size - before)
-            at[size] = {**rates, **_times(storage, raw, source)}
+            at[size] = {**rates, **_times(storage, raw, source, embedder)}
     raw.close()
     return at
 
 
-def _times(storage: Storage, raw: RawChroma, source: Source) -> dict[str, float]:
+def _times(storage: Storage, raw: RawChroma, source: Source, embedder) -> dict[str, float]:
     spent = {kind: values for kind, values in searches(storage, source).items() if kind.startswith("search")}
     asked = source.questions(storage)
     spent["raw Chroma"] = clock([partial(raw.query, vector) for _, vector, _, _ in asked])
     m09, m12 = import_module("09_memory_system"), import_module("12_memory_enhanced_rag")
     rag = m12.MemoryRAG(storage)
+    if embedder is not None:
+        embedder.forget_questions()
     questions = [*QUESTIONS, *(text for text, *_ in asked)][:ASKED]
     spent["ask"] = clock([partial(rag.query, question, write_back=False) for question in questions])
     diary, single = m09.EpisodicMemory(storage), source.items(SINGLES)[0]

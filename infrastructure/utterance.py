@@ -180,6 +180,7 @@ _PREFERENCE = _any(
 )
 _EVENT = _any(
     r"我(?:已经|刚|刚刚|今天|昨天)?(?:完成|做完|学完|看完|读完|对比过|试过|跑完|跑了|实现|复习)了?",
+    r"我(?!国).{0,16}(?:得|考|拿)了?\s*\d+(?:\.\d+)?\s*分",
     rf"{_I}(?:['’]ve| have)? (?:just )?(?:finished|completed|read|compared|tried|tested|implemented|reviewed|passed)\b",
 )
 _FOR_NOW = _any(

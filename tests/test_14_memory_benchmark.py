@@ -284,3 +284,12 @@ def test_a_model_named_for_the_benchmark_is_asked_and_one_from_the_environment_i
     monkeypatch.setenv("LLM_MODEL", "openai/from-the-environment")
     assert _connect(None) is None
     assert _connect("openai/named-here").name == "openai/named-here"
+
+
+def test_each_mode_embeds_its_question_itself(tmp_path):
+    """Or the second mode would be faster than the first."""
+    embedder = HashEmbedder()
+    stage = m14.Stage(tmp_path, embedder=embedder)
+    for mode in (m14.PLAIN, m14.CONTEXT):
+        stage.run(ASKED, mode)
+    assert embedder.history.count(ASKED.question) == 2

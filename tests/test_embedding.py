@@ -19,12 +19,19 @@ def test_a_passage_is_embedded_once_and_comes_back_in_the_order_asked_for():
     assert np.array_equal(first[0], first[2]) and np.array_equal(first[1], again[0])
 
 
-@pytest.mark.parametrize(("queries", "times"), [(True, 1), (False, 2)])
-def test_questions_are_remembered_unless_time_is_measured(queries, times):
+def test_a_question_is_embedded_once_until_it_is_forgotten_and_passages_are_not():
     inner = HashEmbedder()
-    outer = Remembering(inner, queries=queries)
+    outer = Remembering(inner)
+    outer.embed_passages(["tea"])
     assert np.array_equal(outer.embed_query("tea?"), outer.embed_query("tea?"))
-    assert inner.history == ["tea?"] * times
+    outer.forget_questions()
+    outer.embed_query("tea?")
+    outer.embed_passages(["tea"])
+    assert inner.history == ["tea", "tea?", "tea?"]
+
+
+def test_no_texts_give_no_rows():
+    assert Remembering(Remembering(HashEmbedder(8))).embed_passages([]).shape == (0, 8)
 
 
 def test_it_passes_for_the_embedder_it_wraps():

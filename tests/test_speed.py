@@ -31,8 +31,8 @@ def small(monkeypatch):
 
 
 def test_it_measures_each_size_and_draws_the_growth(small, monkeypatch):
-    embedder = Remembering(HashEmbedder(memory_stores.DIMENSION), queries=False)
-    monkeypatch.setattr(speed, "make_embedder", lambda name, queries: embedder)
+    embedder = Remembering(HashEmbedder(memory_stores.DIMENSION))
+    monkeypatch.setattr(speed, "make_embedder", lambda name: embedder)
     reading, growth, curves = speed.measure([60, 120], "hash")
     assert isinstance(growth, Table) and isinstance(curves, Chart)
     assert growth.columns == ["", "60", "120"] and growth.note.startswith("2x the memories")

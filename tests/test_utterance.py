@@ -373,6 +373,8 @@ def test_a_refusal_without_a_value_or_another_question_corrects_nothing(text):
         ("I am preparing for an exam in June.", "fact"),
         ("Remember that recall comes first.", "fact"),
         ("我看完了第三章", "event"),
+        ("我的英语作文上次得了13分", "event"),
+        ("古汉语期末我考了 91 分", "event"),
         ("I finished chapter 3.", "event"),
         ("我今天想要简短的回答。", "wish"),
         ("I prefer short answers for now.", "wish"),
