@@ -247,9 +247,7 @@ class MemoryRAG:
         recent = [item for item in desk if "topic" in item.metadata][:1]
         for item in recent:
             candidates += [(text, None) for text in self._pointed_at(question, item)]
-        for memory in (self.episodic, self.semantic):
-            hits = memory.retrieve(question, top_k=2, min_relevance=ENRICH_RELEVANCE)
-            candidates += [(hit.item.content, hit.item.memory_id) for hit in hits if not _is_event_of_asking(hit.item)]
+        candidates += self._memories_about(question, [text for text, _ in candidates])
         chosen, ids, budget = [], [], ENRICH_TOKENS
         for text, memory_id in candidates:
             budget -= estimate_tokens_mixed(text)
@@ -259,6 +257,15 @@ class MemoryRAG:
             ids += [memory_id] if memory_id else []
         topic = recent[0].metadata.get("topic", question) if recent else question
         return Enrichment(with_background(question, chosen), topic, leans, tuple(chosen), tuple(ids))
+
+    def _memories_about(self, question: str, pointed_at: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """(content, memory_id) of what is clearly about a leaning question. One that names no topic is judged with what it
+        points at: else a note on anything that was ever improved is about "how can I improve it?"."""
+        about = question if utterance.names_a_topic(question) else with_background(question, pointed_at)
+        for memory in (self.episodic, self.semantic):
+            for hit in memory.retrieve(about, top_k=2, min_relevance=ENRICH_RELEVANCE):
+                if not _is_event_of_asking(hit.item):
+                    yield hit.item.content, hit.item.memory_id
 
     @staticmethod
     def _pointed_at(question: str, last: "m09.MemoryItem") -> Iterator[str]:

@@ -92,7 +92,7 @@ def leans_on_context(question: str) -> str:
     for pronoun in _PRONOUN.finditer(text):
         if not _antecedent(text[: pronoun.start()], possessive=bool(pronoun["whose"] or pronoun["of"])):
             return pronoun[0]
-    return "" if _names_a_topic(asked) or _GREETING.search(asked) else "…"
+    return "" if names_a_topic(asked) or _GREETING.search(asked) else "…"
 
 
 def _antecedent(before: str, *, possessive: bool) -> bool:
@@ -101,11 +101,16 @@ def _antecedent(before: str, *, possessive: bool) -> bool:
     if not possessive:
         ends = [boundary.start() for boundary in _CLAUSE.finditer(before)]
         before = before[: ends[-1]] if ends else ""
-    return _names_a_topic(before)
+    return names_a_topic(before)
 
 
-def _names_a_topic(folded: str) -> bool:
-    """Is anything left when the words that only ask are taken out? The word to be defined is left: "什么是优化"."""
+def names_a_topic(text: str) -> bool:
+    """Is anything left when the words that only ask are taken out? The word to be defined is left: "什么是优化".
+
+    >>> names_a_topic("那这个怎么优化？"), names_a_topic("那这个指标怎么优化？")
+    (False, True)
+    """
+    folded = fold(text)
     if _DEFINES.search(folded):
         return bool(content_tokens(folded))
     return bool(content_tokens(_ASKED_FOR.sub(" ", folded)))
@@ -173,7 +178,7 @@ _REMEMBER = _any(
 )
 _PREFERENCE = _any(
     r"我(?:更|最|比较|不太|不再|不|今天|这次|现在|暂时)?(?:喜欢|偏好|关心|关注|习惯|希望|想要|擅长|讨厌)|我(?:叫|是一[名个])",
-    r"我的(?:名字|目标|专业|项目|实验|论文|导师|考试|课题|水平|母语)[^?？]{0,20}(?:是|叫|在|[改换变][成为])",
+    r"我的(?:名字|目标|专业|项目|实验|论文|导师|考试|课题|水平|母语|邮箱|电话|手机号?码?)[^?？]{0,20}(?:是|叫|在|[改换变][成为])",
     rf"{_I} (?:really |no longer |do not |don['’]t )?(?:prefer|like|love|dislike|hate|care about|want|need|am an?|am preparing|"
     r"study|work)\b",
     r"^my (?:name|goal|major|project|experiment|thesis|exam|level|favou?rite [\w ]+) (?:is|are)\b",

@@ -368,6 +368,7 @@ def test_a_refusal_without_a_value_or_another_question_corrects_nothing(text):
         ("我的考试在 6 月 3 日", "fact"),
         ("我是一名医学生", "fact"),
         ("记住：考试在 6 月 3 日", "fact"),
+        ("我的邮箱是 li@example.com。", "fact"),
         ("My name is Ann.", "fact"),
         ("I prefer short answers.", "fact"),
         ("I am preparing for an exam in June.", "fact"),
