@@ -241,12 +241,13 @@ def measured(metric: Metric, mode: Mode, outcomes: Sequence[Outcome]) -> Estimat
     return estimate(metric.of(outcome) for outcome in outcomes_of(mode, outcomes))
 
 
-def latency(mode: Mode, outcomes: Sequence[Outcome]) -> dict[str, float]:
-    """Median and p95 ms of a question, median ms of remembering a turn."""
+def latency(mode: Mode, outcomes: Sequence[Outcome]) -> dict[str, float | None]:
+    """Median and p95 ms of a question, median ms of remembering a turn (None: nothing was told)."""
     own = outcomes_of(mode, outcomes)
     told = [ms for outcome in own for ms in outcome.remember_ms]
     asked = [outcome.ms for outcome in own]
-    return {"median": percentile(asked, 50), "p95": percentile(asked, 95), "remember": percentile(told, 50)}
+    remember = percentile(told, 50) if told else None
+    return {"median": percentile(asked, 50), "p95": percentile(asked, 95), "remember": remember}
 
 
 def cost(mode: Mode, outcomes: Sequence[Outcome]) -> Usage:
@@ -410,7 +411,7 @@ def rows_for_json(outcomes: Iterable[Outcome]) -> list[dict[str, Any]]:
 
 def lesson(samples: Sequence[Sample], outcomes: Sequence[Outcome]) -> Iterator[Part]:
     """One sample in all modes, the findings, and what to try."""
-    shown = next(sample for sample in samples if sample.needs_memory)
+    shown = next((sample for sample in samples if sample.needs_memory), samples[0])
     yield Table(
         "example",
         tr(f"One sample: “{shown.question}”", f"一个样本：「{shown.question}」"),

@@ -88,6 +88,7 @@ def parser(description: str) -> argparse.ArgumentParser:
 
 
 def _measure(screen: Screen, args: argparse.Namespace, argv: Sequence[str], script: dict[str, Any]) -> int:
+    _refuse_senseless(args)
     report, extra, code = Report(screen), {}, 0
     if args.speed is not None:
         from benchmarks import speed
@@ -111,6 +112,14 @@ def _measure(screen: Screen, args: argparse.Namespace, argv: Sequence[str], scri
         code, extra = _memory(report, args, script)
     _write(args, argv, report, extra)
     return code
+
+
+def _refuse_senseless(args: argparse.Namespace) -> None:
+    """A number that leaves nothing to measure is said at once, not after minutes."""
+    if args.limit is not None and args.limit < 1:
+        raise UsageError(tr("--limit wants a number from 1 on.", "--limit 要 1 以上的数字。"))
+    if any(size < SIZES[0] for size in args.speed or ()):
+        raise UsageError(tr(f"--speed wants sizes from {SIZES[0]:,} on.", f"--speed 的规模要在 {SIZES[0]:,} 以上。"))
 
 
 def _corpora(args: argparse.Namespace) -> list[tuple[str, Callable[[], Any]]]:

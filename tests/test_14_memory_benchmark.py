@@ -217,6 +217,9 @@ def test_a_broken_promise_is_an_exit_code(capsys, monkeypatch):
         (["--questions", "/nowhere.jsonl"], "cannot be read"),
         (["--locomo", "/nowhere.json"], "locomo10.json"),
         (["--rivals"], "--longmemeval"),
+        (["--limit", "0"], "from 1 on"),
+        (["--speed", "10"], "from 1,000 on"),
+        (["--embedder", "no-such/model", "--limit", "1"], "no-such/model"),
         (["--limit", "1", "--embedder", "none", "--json", "/nowhere/figures.json"], "name another file"),
     ],
 )
@@ -251,7 +254,7 @@ def test_a_turn_that_is_told_reaches_memory_only_where_memory_is_looked_into():
     ("words", "expected"),
     [
         (["--speed"], [("speed", [1_000, 10_000, 100_000])]),
-        (["--speed", "500", "20", "--squad", "FILE"], [("speed", [20, 500]), ("SQuAD", "paragraphs")]),
+        (["--speed", "5000", "2000", "--squad", "FILE"], [("speed", [2_000, 5_000]), ("SQuAD", "paragraphs")]),
         (["--squad", "FILE", "--rivals"], [("SQuAD", "paragraphs")]),
     ],
 )
@@ -293,3 +296,10 @@ def test_each_mode_embeds_its_question_itself(tmp_path):
     for mode in (m14.PLAIN, m14.CONTEXT):
         stage.run(ASKED, mode)
     assert embedder.history.count(ASKED.question) == 2
+
+
+def test_a_sample_without_history_and_without_need_of_memory_is_measured_too(capsys):
+    plain = replace(ASKED, history=(), expected_memory=(), question="How many drops per minute?")
+    outcomes = m14.compare([plain])
+    assert m14.latency(m14.FULL, outcomes)["remember"] is None
+    assert "example" in [getattr(part, "key", "") for part in m14.lesson([plain], outcomes)]
