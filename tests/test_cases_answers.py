@@ -11,6 +11,8 @@ from data.make_pdfs import make_pdf
 from support import HashEmbedder, OpenAIServer, Reply, ScriptedLLM
 
 from infrastructure.console import Screen
+from infrastructure.embedders import SentenceTransformerEmbedder, cached_model
+from infrastructure.errors import EmbedderUnavailable
 from infrastructure.language import set_language
 from infrastructure.lesson import StoppedClock
 from infrastructure.library import NewChunk, StoredPage
@@ -300,6 +302,7 @@ FAILURES = {
     "401": (Reply.failure(401, SAID), "check LLM_API_KEY", 1),
     "402": (Reply.failure(402, SAID), "no credit left", 1),
     "no balance as 400": (Reply.failure(400, f"Insufficient Balance {SAID}"), "no credit left", 1),
+    "unknown 400": (Reply.failure(400, f"strange {SAID}"), "check LLM_MODEL and LLM_API_BASE", 1),
     "429": (Reply.failure(429, SAID), "too many requests", 2),
     "500": (Reply.failure(500, SAID), "server of openai/test-model failed", 2),
     "empty": (Reply(""), "empty answer", 2),
@@ -439,53 +442,61 @@ def test_14_marks_and_escapes_in_a_page_or_an_answer_are_only_letters(assistant,
 # ---- 15 ----
 
 
+@pytest.fixture
+def called(monkeypatch, tmp_path):
+    """Addresses that were called; none of them can be reached. The hub's cache is empty."""
+    addresses = []
+
+    def refuse(self, address):
+        addresses.append(address)
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+    return addresses
+
+
 @pytest.mark.usefixtures("litellm_is_warm")
-def test_15_a_missing_key_is_one_sentence_with_the_variable_and_no_other_line(rag, capfd, monkeypatch):
-    asked = []
-    monkeypatch.setattr(socket.socket, "connect", lambda self, address: asked.append(address))
+def test_15_a_missing_key_is_one_sentence_with_the_variable_and_no_other_line(rag, called, capfd):
     rag.use_model(LiteLLM("deepseek/deepseek-chat"))
     answer = rag.query(QUESTION)
     assert answer.note == "deepseek/deepseek-chat needs a key; set LLM_API_KEY (DEEPSEEK_API_KEY)."
-    assert asked == []
+    assert called == []
     assert tuple(capfd.readouterr()) == ("", "")
 
 
 # ---- 16 ----
 
 
-@contextmanager
-def silent_hub():
-    """(address, connections): a hub that takes every call and never answers."""
-    with socket.create_server(("127.0.0.1", 0)) as hub:
-        hub.settimeout(0)
-        yield f"http://127.0.0.1:{hub.getsockname()[1]}", hub
+def test_16_a_model_that_is_not_here_asks_no_hub_and_costs_one_line(storage, called):
+    settings = Settings.load({"home": storage.home, "embedder": "someone/model", "hf_endpoint": "http://127.0.0.1:9"})
+    storage.use_embedder(m11.EmbeddingWithFallback(m11.rungs_for("someone/model", settings, alone=True)))
+    rag = m12.MemoryRAG(storage)
+    m11.shelve(rag.library, m12.PARAGRAPHS)
+    assert rag.query(QUESTION).found and rag.query("做实验时先看什么？").found
+    rag.close()
+    (said,) = [notice for notice in storage.notices if "someone/model" in notice]
+    assert "HF_ENDPOINT" in said and "\n" not in said
+    assert called == []
 
 
-def calls(hub) -> int:
-    try:
-        connection, _ = hub.accept()
-    except BlockingIOError:
-        return 0
-    connection.close()
-    return 1
-
-
-def test_16_a_model_that_is_not_here_asks_no_hub_and_costs_one_line(tmp_path, monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+def test_16_only_the_mirror_that_was_named_is_asked_and_given_up_soon(called):
     began = time.monotonic()
-    with silent_hub() as (address, hub), Storage(tmp_path / "home") as storage:
-        settings = Settings.load({"home": tmp_path / "home", "embedder": "someone/model", "hf_endpoint": address})
-        chain = m11.EmbeddingWithFallback([*m11.rungs_for("someone/model", settings, alone=True)])
-        storage.use_embedder(chain)
-        rag = m12.MemoryRAG(storage)
-        m11.shelve(rag.library, m12.PARAGRAPHS)
-        assert rag.query(QUESTION).found
-        rag.query("做实验时先看什么？")
-        assert calls(hub) == 0
-        said = [notice for notice in storage.notices if "someone/model" in notice]
-        rag.close()
-    assert len(said) == 1 and "HF_ENDPOINT" in said[0] and "\n" not in said[0]
+    with pytest.raises(EmbedderUnavailable, match="HF_ENDPOINT"):
+        SentenceTransformerEmbedder("someone/model", download=True, endpoint="http://127.0.0.1:9")
+    assert set(called) == {("127.0.0.1", 9)}
     assert time.monotonic() - began < 10
+
+
+def test_16_a_cached_model_is_found_without_a_call(called, tmp_path):
+    snapshot = tmp_path / "cache" / "models--someone--model" / "snapshots" / "abc"
+    snapshot.mkdir(parents=True)
+    for file in ("config.json", "model.safetensors"):
+        (snapshot / file).touch()
+    (snapshot.parents[1] / "refs").mkdir()
+    (snapshot.parents[1] / "refs" / "main").write_text("abc")
+    assert cached_model("someone/model") == snapshot
+    assert called == []
 
 
 # ---- 17 ----
