@@ -14,7 +14,7 @@ def parse(text: str) -> Found | None:
     """Subject with attribute, value by kind, denied; None when the statement leaves room for a second value."""
     core = _SPACE.sub("", text) if " " in text else text
     core = _LEAD.sub("", core, count=1)
-    if core[-1:] in "了啦呢吧哦啊哈已才对":
+    if core[-1:] in "了啦呢吧哦啊哈已才对过的来考换改定搬升":
         core = _TAIL.sub("", core)
     return _about_me(core) or _favourite(core) or _about_a_thing(core)
 
@@ -24,7 +24,10 @@ _LEAD = re.compile(
     r"^(?:(?:不对|不是的|错了|更正(?:一下)?|纠正一下|其实|对了|哦|嗯|那个|现在|目前|从今天起|从现在起|以后|最近|请?记住|记一下|"
     r"我改主意了|我说错了|说错了|补充一下|告诉你)[,，:：。.!！\s]*)+"
 )
-_TAIL = re.compile(r"(?:[,，]?(?:了|啦|呢|吧|哦|啊|哈|的啦|而已|才对))+$")
+_LATELY = "(?:刚刚?|已经|终于|上周|昨天|今天|上个月)"
+_TAIL = re.compile(
+    rf"(?:[,，]?(?:了|啦|呢|吧|哦|啊|哈|的啦|而已|才对)|[,，]{_LATELY}(?:考|通|换|改|定|决定|确定|搬|升)(?:过|的|下来)?)+$"
+)
 _ONCE = "(?:现在|目前|已经|刚刚?|最近|昨天|今天|上周|上个月|去年|今年|又|也)*"
 _CLAUSE = re.compile(
     r"[,，。;；、]|[很太非真挺蛮]|因为|所以|但是|如果|什么|哪|的时候|和|或|跟|以及|还是|不太|不知道|一个|一种|一样|的$"
