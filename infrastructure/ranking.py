@@ -16,7 +16,7 @@ from infrastructure.fusion import Candidate, Places, Weights, fuse, weights_for
 from infrastructure.language import language_of
 from infrastructure.shelves import inverse_frequency
 from infrastructure.storage import Storage
-from infrastructure.text import content_tokens, is_cjk, tokens
+from infrastructure.text import content_tokens, is_cjk, tokens, without_asking
 
 POOL = 50  # candidates each leg may nominate; whatever stands beside them comes on top
 # BM25: a repeated word and a short text count less than by FTS5's fixed 1.2 and 0.75 (LoCoMo: 0.63 → 0.65).
@@ -69,11 +69,17 @@ class Terms:
         return (seen.counts > 0) @ self.rarity / (self.rarity.sum() or 1.0)
 
 
+def said_words(query: str) -> list[str]:
+    """The words a text is searched by: what the question is about, or all it has."""
+    return content_tokens(without_asking(query)) or tokens(query)
+
+
 def evidence_words(query: str) -> list[str]:
     """The words relevance is judged by: content words, and in unspaced text every character and pair, for what is a
     function word there is also half of many names (的 in 目的)."""
-    unspaced = [token for token in tokens(query) if is_cjk(token[0])]
-    return unspaced + [token for token in content_tokens(query) if not is_cjk(token[0])] or tokens(query)
+    asked = without_asking(query)
+    unspaced = [token for token in tokens(asked) if is_cjk(token[0])]
+    return unspaced + [token for token in content_tokens(asked) if not is_cjk(token[0])] or tokens(query)
 
 
 def look_up(storage: Storage, shelf: str, words: Iterable[str]) -> Terms:
@@ -106,7 +112,7 @@ def hybrid_search(
     """
     allowed = None if only is None else set(only)
     weights = weights or weights_for(shelf)
-    words = content_tokens(query) or tokens(query)
+    words = said_words(query)
     nominated = _nominated_by_words(storage, shelf, words, scope, allowed)
     dense = {} if vector is None else dict(storage.search_vectors(shelf, vector, POOL, scope=scope, only=allowed))
     pool = _pool(storage, shelf, nominated | dense.keys(), dense, vector, weights.reach)
@@ -177,7 +183,7 @@ def _judge(storage: Storage, shelf: str, query: str, candidates, vector, indexed
     texts = [indexed.get(candidate.id, []) for candidate in candidates]
     evidence = look_up(storage, shelf, evidence_words(query))
     covered = evidence.coverage(Seen.in_texts(texts, evidence.query), mean_length).tolist()
-    content = look_up(storage, shelf, content_tokens(query) or tokens(query))
+    content = look_up(storage, shelf, said_words(query))
     shares = content.share(Seen.in_texts(texts, content.query)).tolist()
     cosines = {} if vector is None else storage.cosines(shelf, vector, [candidate.id for candidate in candidates])
     anchors = getattr(storage.embedder, "anchors", None) if cosines else None

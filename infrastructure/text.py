@@ -258,6 +258,23 @@ def content_tokens(text: str) -> list[str]:
     return found
 
 
+# What a question asks about a thing when it asks what the thing is. No text is about "meaning" for having the word in it.
+_ONLY_ASKING = re.compile(
+    r"\b(?:meaning|definition|full (?:name|form)) of\b|(?<=\w )(?:mean|denote|stand for|refer to)\W*$"
+    r"|(?<![有])意思|(?<=的)(?:含义|定义)\W*$|(?<=的)(?:含义|定义)(?=是)|的?[全简]称(?=是|\W*$)|的?缩写(?=是|\W*$)"
+)
+
+
+def without_asking(question: str) -> str:
+    """A question without the words that only ask for a definition; all of it when nothing else says what it is about.
+
+    >>> without_asking("What is the meaning of recall?"), without_asking("HyDE 的全称是什么？"), without_asking("什么意思？")
+    ('what is the   recall?', 'hyde  是什么？', '什么意思？')
+    """
+    rest = _ONLY_ASKING.sub(" ", fold(question))
+    return rest if content_tokens(rest) else question
+
+
 # ---- §2 Token estimate ----
 
 _LATIN_WORD = re.compile(rf"[^\W_{_CJK}]+")

@@ -14,6 +14,7 @@ from infrastructure.text import (
     repair,
     sentences,
     tokens,
+    without_asking,
 )
 
 any_text = st.text(st.characters(exclude_categories=()))  # lone surrogates and controls included
@@ -298,3 +299,21 @@ def test_sentences_hold_all_text_but_white_space_in_order(text):
     assert "".join("".join(split(text)).split()) == "".join(text.split())
     assert spans == sorted(spans)
     assert all(text[start:end] == text[start:end].strip() != "" for start, end in spans)
+
+
+@pytest.mark.parametrize(
+    ("question", "about"),
+    [
+        ("What is the meaning of recall?", ["recal"]),
+        ("What does BM25 stand for?", ["bm25"]),
+        ("HyDE 是什么意思？", ["hyde"]),
+        ("HyDE 的全称是什么？", ["hyde"]),
+        ("召回率的定义是什么", ["召回", "回率"]),
+        ("What is the mean of the sample?", ["mean", "sampl"]),
+        ("有意思的例子", content_tokens("有意思的例子")),
+        ("意思是什么？", ["意思"]),
+        ("函数的定义域", content_tokens("函数的定义域")),
+    ],
+)
+def test_words_that_only_ask_for_a_definition_are_not_what_is_asked_about(question, about):
+    assert content_tokens(without_asking(question)) == about
