@@ -40,7 +40,7 @@ from infrastructure.errors import LLMUnavailable
 from infrastructure.gate import unfit
 from infrastructure.importance import is_small_talk
 from infrastructure.language import tr, tr_like
-from infrastructure.quoting import Quoter, by_quotation
+from infrastructure.quoting import Quoter, by_quotation, one_a_page, page_of
 from infrastructure.storage import Storage
 from infrastructure.text import estimate_tokens_mixed, repair, tokens
 from infrastructure.told import Listener
@@ -214,7 +214,7 @@ class MemoryRAG:
             with clock("recall"):
                 memories = self._recall(enrichment) if use_memory else []
             with clock("generate"):
-                answer = self._answer(asked, enrichment, one_a_page(results)[:top_k], memories, on_text)
+                answer = self._answer(asked, enrichment, of_pages(results, top_k), memories, on_text)
             answer.trace["asked"] = asked
             answer.receipts += [self._listener.remember(statement, self.session_id) for statement in told]
         answer.question = question
@@ -312,7 +312,7 @@ class MemoryRAG:
 
     def _answer(self, question, enrichment: Enrichment, results, memories: list[MemoryUse], on_text) -> Answer:
         """By the model if there is one and it works, else by quotation; never from anything but what was found."""
-        best = max((result.relevance for result in results), default=0.0)
+        best = max((result.relevance for result in one_a_page(results)[0]), default=0.0)
         relevant = [result for result in results if best >= RELEVANT and result.relevance >= ALSO_CITED]
         answer = Answer(question, "", "extractive", bool(relevant), memories=memories, enriched_query=enrichment.text)
         answer.trace = self._trace(enrichment, results)
@@ -326,12 +326,12 @@ class MemoryRAG:
             try:
                 if self.retriever.failure is not None and self.retriever.failure.reason in WILL_FAIL_AGAIN:
                     raise self.retriever.failure
-                return self._generate(answer, question, enrichment, relevant, on_text)
+                return self._generate(answer, question, enrichment, one_a_page(relevant)[0], on_text)
             except LLMUnavailable as error:
                 answer.note = str(error)
                 answer.trace["llm_failure"] = error.reason
         sources = relevant or list(results)
-        sources, extracts = by_quotation(sources, self._quoter.extract(question, enrichment.text, sources))
+        sources, extracts = one_a_page(*by_quotation(sources, self._quoter.extract(question, enrichment.text, sources)))
         citations = self._quoter.cite(sources, extracts)
         if not relevant:
             answer.nearest = citations
@@ -609,12 +609,11 @@ def as_traced(receipt: Receipt) -> dict[str, Any]:
     return {**asdict(receipt), "reason": reason}
 
 
-def one_a_page(results: "Sequence[m11.Result]") -> "list[m11.Result]":
-    """The best result of each page, in order: five places to look at, not five pieces of one."""
-    kept: dict[tuple[str, int], m11.Result] = {}
-    for result in results:
-        kept.setdefault((result.passage.document_id, result.passage.page_start), result)
-    return list(kept.values())
+def of_pages(results: "Sequence[m11.Result]", count: int) -> "list[m11.Result]":
+    """The results on the first `count` pages, in order: five places to look at, not five pieces of one. Which of a page's
+    passages is shown is decided by what can be quoted from them."""
+    pages = list(dict.fromkeys(page_of(result) for result in results))[:count]
+    return [result for result in results if page_of(result) in pages]
 
 
 def _with_end(item: "m09.MemoryItem") -> str:

@@ -93,5 +93,19 @@ def by_quotation(results: Sequence, extracts: Sequence[Extract]) -> tuple[list, 
     return [results[number] for number in order], renumbered
 
 
+def one_a_page(results: Sequence, extracts: Sequence[Extract] = ()) -> tuple[list, list[Extract]]:
+    """The first result of each page with its extract, numbered anew."""
+    first: dict[tuple[str, int], int] = {}
+    for number, result in enumerate(results):
+        first.setdefault(page_of(result), number)
+    place = {number: new for new, number in enumerate(first.values())}
+    kept = [replace(extract, source=place[extract.source]) for extract in extracts if extract.source in place]
+    return [results[number] for number in place], kept
+
+
+def page_of(result) -> tuple[str, int]:
+    return result.passage.document_id, result.passage.page_start
+
+
 def _same_place(a: Citation, b: Citation) -> bool:
     return (a.document_id, a.page, a.quote) == (b.document_id, b.page, b.quote)

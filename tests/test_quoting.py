@@ -1,13 +1,15 @@
 """From results to citations: numbered by place, verbatim from the page, never beyond it."""
 
 from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
 from support import HashEmbedder, ScriptedLLM
 
 from infrastructure.errors import EmbedderUnavailable, LLMUnavailable
+from infrastructure.extraction import Extract
 from infrastructure.library import NewChunk, StoredPage
-from infrastructure.quoting import Quoter, by_quotation
+from infrastructure.quoting import Quoter, by_quotation, one_a_page, page_of
 from infrastructure.storage import Storage
 from study.pagetext import clean_page
 
@@ -130,6 +132,18 @@ def test_the_best_sentence_comes_first_and_keeps_its_result(tmp_path):
             assert extract.text in ordered[extract.source].passage.content
         assert [extract.source for extract in extracts] == [0, 1]
     assert by_quotation([], []) == ([], [])
+
+
+def test_each_page_is_shown_once_by_its_first_result_and_numbers_follow():
+    def on_page(page):
+        return SimpleNamespace(passage=SimpleNamespace(document_id="d", page_start=page))
+
+    results = [on_page(3), on_page(3), on_page(5)]
+    extracts = [Extract(n, 0, 1, text, 1.0) for n, text in enumerate(("first of 3", "second of 3", "first of 5"))]
+    kept, numbered = one_a_page(results, extracts)
+    assert [page_of(result) for result in kept] == [("d", 3), ("d", 5)]
+    assert [(extract.source, extract.text) for extract in numbered] == [(0, "first of 3"), (1, "first of 5")]
+    assert one_a_page([]) == ([], [])
 
 
 def test_after_a_model_has_failed_each_number_still_names_its_quotation(tmp_path):
