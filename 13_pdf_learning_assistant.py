@@ -258,22 +258,11 @@ class PDFLearningAssistant:
         return self.library.documents()
 
     def find_document(self, name: str) -> "DocumentInfo":
-        """The one document meant by a name, an id, or the beginning of either. Raises UsageError when none or several are."""
-        documents = self.documents()
-        wanted = name.casefold()
-        exact = [d for d in documents if wanted in (d.name.casefold(), d.document_id, d.path.casefold())]
-        close = exact or [d for d in documents if wanted in d.name.casefold() or d.document_id.startswith(wanted)]
-        if len(close) == 1:
-            return close[0]
-        listed = ", ".join(f"{d.name} ({d.document_id})" for d in close or documents) or tr("none", "无")
-        if close:
-            raise UsageError(
-                tr(
-                    f"{name!r} could be several documents; give the id: {listed}",
-                    f"{name!r} 对应多个资料，请写编号：{listed}",
-                )
-            )
-        raise UsageError(tr(f"No document {name!r}; loaded are: {listed}", f"没有资料 {name!r}；已加载：{listed}"))
+        """The one document meant by a name, an id, a part of either, or a number in the list. UsageError when none or several
+        are."""
+        from study.choosing import document_among
+
+        return document_among(self.documents(), name)
 
     def remove_document(self, name: str, *, purge: bool = False) -> "DocumentInfo":
         """Take a document with its pages, chunks, vectors and the memories of answers from it. Notes and cards are the

@@ -16,7 +16,7 @@ from study.command import Argument, Command, Pair, number
 from study.desk import Desk, sample_path
 from study.learning import ACTIONS, EXPORTS, MOST_QUESTIONS, cards, export, grade_type, quiz, review, stats
 from study.loading import load
-from study.lookup import chosen_document, notes, open_, outline, page
+from study.lookup import notes, open_, outline, page
 from study.memories import MEMORY_ARGUMENTS, memory
 from study.paths import text_of
 from study.sitting import help_, language, language_code, leave, model, resume, session, settings
@@ -57,7 +57,7 @@ def docs(desk: Desk, args: Namespace) -> int:
 
 
 def remove(desk: Desk, args: Namespace) -> int:
-    wanted = chosen_document(desk, text_of(args.document)).document_id
+    wanted = desk.assistant.find_document(text_of(args.document)).document_id
     options = {"purge": True} if args.purge else {}
     info = desk.assistant.remove_document(wanted, **options)
     desk.result({"removed": asdict(info), "purged": args.purge}, lambda: desk.views.removed(info, purged=args.purge))

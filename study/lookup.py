@@ -125,7 +125,7 @@ def _document(desk: Desk, name: str) -> "DocumentInfo":
     """The one named; else the one looked at last, the one cited first, or the only one."""
     infos = desk.assistant.documents()
     if name:
-        return chosen_document(desk, name)
+        return desk.assistant.find_document(name)
     by_id = {info.document_id: info for info in infos}
     cited = [source["document_id"] for source in _sources(desk)]
     for document_id in [desk.reading, *cited]:
@@ -137,15 +137,6 @@ def _document(desk: Desk, name: str) -> "DocumentInfo":
         raise UsageError(tr("There are no documents yet; load one first.", "还没有资料，请先加载一份。"))
     listed = ", ".join(info.name for info in infos)
     raise UsageError(tr(f"Of which document? Name one: {listed}", f"哪份资料？请写名称：{listed}"))
-
-
-def chosen_document(desk: Desk, wanted: str) -> "DocumentInfo":
-    """By name, id, the beginning of either, or the number that `docs` shows. UsageError when none or several are meant."""
-    infos = desk.assistant.documents()
-    number = int(fold(wanted)) if wanted.isdecimal() else 0
-    if 1 <= number <= len(infos) and wanted not in {info.name for info in infos}:
-        return infos[number - 1]
-    return desk.assistant.find_document(wanted)
 
 
 def page_of(library: "Library", info: "DocumentInfo", wanted: str) -> "tuple[StoredPage, int | None]":
@@ -232,7 +223,7 @@ def merged(spans: "Iterator[Span]") -> list[Span]:
 def outline(desk: Desk, args: Namespace) -> int:
     """The headings of one document, or of all."""
     library = desk.assistant.library
-    infos = [chosen_document(desk, text_of(args.document))] if args.document else desk.assistant.documents()
+    infos = [desk.assistant.find_document(text_of(args.document))] if args.document else desk.assistant.documents()
     told = []
     for info in infos:
         labels = dict(library.labels(info.document_id))

@@ -17,8 +17,9 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from infrastructure.answers import Answer, Citation, Receipt
-from infrastructure.errors import DocumentError, LLMUnavailable, PasswordNeeded, UsageError
+from infrastructure.errors import DocumentError, LLMUnavailable, PasswordNeeded
 from infrastructure.library import DocumentInfo
+from study.choosing import document_among
 from study.lookback import Mistake
 
 THEN = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
@@ -89,10 +90,7 @@ class FakeAssistant:
         return self._documents
 
     def find_document(self, name: str) -> DocumentInfo:
-        for info in self._documents:
-            if name in (info.name, info.document_id):
-                return info
-        raise UsageError(f"No document {name!r}.")
+        return document_among(self._documents, name)
 
     def remove_document(self, name: str) -> DocumentInfo:
         info = self.find_document(name)
