@@ -199,6 +199,7 @@ class MemoryRAG:
         elif is_small_talk(question):
             answer = self._return_courtesy(question)
         else:
+            asked = asked[: utterance.LONGEST_QUESTION]  # of a longer one the beginning is searched by, and answered
             with clock("enrich"):
                 enrichment = self._enrich_query(asked, enrich=enrich and use_memory)
             with clock("retrieve"):
@@ -333,8 +334,9 @@ class MemoryRAG:
         sources = relevant or list(results)
         sources, extracts = one_a_page(*by_quotation(sources, self._quoter.extract(question, enrichment.text, sources)))
         citations = self._quoter.cite(sources, extracts)
-        if not relevant:
-            answer.nearest = citations
+        said = quoted(extracts, question, citations) if relevant else ""
+        if not said:  # nothing near enough, or no sentence in it: pictures, page numbers
+            answer.found, answer.nearest = False, citations
             return self._answer_from_memory(answer, own) if own else self._nothing_found(answer)
         answer.citations = citations
         if self.llm is None:
@@ -343,7 +345,7 @@ class MemoryRAG:
                 "No language model is set, so these are the passages' own sentences.",
                 "未设置语言模型，以下是资料中的原句。",
             )
-        answer.answer = quoted(extracts, question, citations)
+        answer.answer = said
         if own and own[0].score >= RECALLED_IN_ANSWER:
             said = tr_like(question, f"You told me: “{own[0].content}”", f"你说过：「{own[0].content}」")
             answer.answer += f"\n{said}"

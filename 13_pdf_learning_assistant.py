@@ -55,6 +55,10 @@ if TYPE_CHECKING:
 MAX_TOKENS = 200
 OVERLAP_TOKENS = 30  # a sentence or so, for what a chunk refers to is not always in the one before
 
+LONGEST_NOTE = (
+    20_000  # characters, a dozen pages: what is longer is a document, and is found better when cut into passages
+)
+
 Heading = tuple[int, int, str]  # offset in the text, level from 1, title
 
 
@@ -309,9 +313,19 @@ class PDFLearningAssistant:
         use_memory: bool = True,
         on_text: Callable[[str], None] | None = None,
     ) -> "m12.Answer":
-        """Ask the documents; see MemoryRAG.query. An empty question is a UsageError."""
+        """Ask the documents; see MemoryRAG.query. An empty question, or a text in place of one, is a UsageError."""
+        from infrastructure.utterance import LONGEST_QUESTION
+
         if not question.strip():
             raise UsageError(tr("The question is empty; type what you want to know.", "问题是空的；请输入想问的内容。"))
+        if len(question) > LONGEST_QUESTION:
+            raise UsageError(
+                tr(
+                    f"The question has {len(question):,} characters, {LONGEST_QUESTION:,} are the most; ask briefly, and load a "
+                    "long text as a file.",
+                    f"问题有 {len(question):,} 个字符，最多 {LONGEST_QUESTION:,} 个；请简短提问，长文本请存成文件后加载。",
+                )
+            )
         return self._rag.query(question, use_mqe, use_hyde, top_k, use_memory=use_memory, on_text=on_text)
 
     # ---- §6.2 Notes go to semantic memory (笔记进入语义记忆) ----
@@ -326,6 +340,14 @@ class PDFLearningAssistant:
 
         if not content.strip():
             raise UsageError(tr("The note is empty; type what to keep.", "笔记是空的；请输入要记下的内容。"))
+        if len(content) > LONGEST_NOTE:
+            raise UsageError(
+                tr(
+                    f"The note has {len(content):,} characters, {LONGEST_NOTE:,} are the most; save it as a .txt file and "
+                    "load it.",
+                    f"笔记有 {len(content):,} 个字符，最多 {LONGEST_NOTE:,} 个；请存成 .txt 文件再加载。",
+                )
+            )
         if secret_in(content) in ("key", "password", "card"):
             return Receipt(
                 "refused", "semantic", tr("it holds a secret; remove it first", "其中有密钥或密码，请先去掉")

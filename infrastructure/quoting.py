@@ -25,7 +25,8 @@ class Quoter:
     def extract(self, question: str, enriched: str, results: Sequence) -> list[Extract]:
         """For each result the sentence that says most about the question, best first."""
         terms = subject_terms(question) or tokens(question)
-        background = [term for term in content_tokens(enriched) if term not in content_tokens(question)]
+        asked = set(content_tokens(question))
+        background = [term for term in content_tokens(enriched) if term not in asked]
         rows = self.storage.count("chunk")
         frequencies = self.storage.document_frequencies("chunk", [*terms, *background])
         rarity = {term: inverse_frequency(rows, frequency) for term, frequency in frequencies.items()}

@@ -15,6 +15,8 @@ def _any(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.I)
 
 
+LONGEST_QUESTION = 2000  # characters; what is longer is a text to load, and a search by all of it takes a minute
+
 # ---- Does a question lean on the conversation? ----
 
 # Words that point outside the question, whatever else is in it.

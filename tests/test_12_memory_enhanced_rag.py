@@ -4,11 +4,12 @@ import asyncio
 from importlib import import_module
 
 import pytest
-from support import ScriptedLLM
+from support import HashEmbedder, ScriptedLLM
 
 from infrastructure.errors import LLMUnavailable
 from infrastructure.lesson import StoppedClock
 from infrastructure.storage import Storage
+from infrastructure.utterance import LONGEST_QUESTION
 
 m11 = import_module("11_unified_retrieval")
 m12 = import_module("12_memory_enhanced_rag")
@@ -83,6 +84,23 @@ def test_a_courtesy_is_no_question(rag, text):
     answer = rag.query(text)
     assert (answer.found, answer.citations, answer.nearest, answer.enriched_query) == (False, [], [], text)
     assert "RAG 系统怎么评估" in rag.query("那这个怎么优化？").enriched_query
+
+
+def test_a_question_as_long_as_a_book_is_searched_by_its_beginning(rag):
+    rag.storage.use_embedder(embedder := HashEmbedder())
+    answer = rag.query("RAG 系统怎么评估？" + " filler" * 20_000)
+    assert answer.found
+    assert "评估分两层" in answer.answer
+    assert max(map(len, embedder.history)) <= LONGEST_QUESTION
+
+
+def test_a_passage_without_a_sentence_is_near_and_no_answer(storage):
+    rag = m12.MemoryRAG(storage)
+    m11.shelve(rag.library, [("图", "我是文字")])
+    answer = rag.query("我是文字吗？")
+    assert (answer.found, answer.citations) == (False, [])
+    assert answer.answer == "在你的资料里没有找到相关内容。"
+    assert [citation.quote for citation in answer.nearest] == ["我是文字"]
 
 
 def test_an_empty_library_answers_that_nothing_was_found(storage):

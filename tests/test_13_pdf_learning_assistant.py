@@ -17,6 +17,7 @@ from infrastructure.lesson import StoppedClock
 from infrastructure.settings import PROJECT
 from infrastructure.storage import Storage
 from infrastructure.text import estimate_tokens_mixed
+from infrastructure.utterance import LONGEST_QUESTION
 from study import chunking, worker
 from study.chunking import LONGEST_TOKEN, size
 
@@ -453,6 +454,17 @@ def test_chapters_are_read_off_the_outline(assistant, book):
 def test_an_empty_question_is_a_usage_error(assistant, question):
     with pytest.raises(UsageError):
         assistant.ask(question)
+
+
+def test_a_text_in_place_of_a_question_or_a_note_is_refused_before_anything_is_done(assistant, book):
+    with pytest.raises(UsageError, match="2,001"):
+        assistant.ask("?" * (LONGEST_QUESTION + 1))
+    with pytest.raises(UsageError, match=r"\.txt"):
+        assistant.add_note("n" * (m13.LONGEST_NOTE + 1))
+    assert assistant.transcript.counts()["questions"] == 0
+    assert assistant.notes() == []
+    assert assistant.ask("recall " * (LONGEST_QUESTION // 7)).question
+    assert assistant.add_note("n " * (m13.LONGEST_NOTE // 2)).action == "written"
 
 
 def test_half_a_character_in_a_question_or_a_note_does_no_harm(assistant, book):

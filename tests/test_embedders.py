@@ -130,8 +130,8 @@ def test_a_text_up_to_the_limit_is_one_window(nano):
 
 
 def test_windows_hold_the_whole_text():
-    pieces = windows(FILLER * 50, lambda piece: len(piece) <= 300, 300)
-    assert "".join("".join(pieces).split()) == "".join((FILLER * 50).split())
+    pieces = windows(FILLER * 30, lambda piece: len(piece) <= 300, 300)
+    assert "".join("".join(pieces).split()) == "".join((FILLER * 30).split())
     assert max(map(len, pieces)) <= 300
 
 
