@@ -282,6 +282,22 @@ class PDFLearningAssistant:
             eraser.finish()
         return info
 
+    def removed_earlier(self, name: str) -> set[str]:
+        """Ids of documents of this very name that are gone, while answers or cards still quote them; none while one is here."""
+        here = self.documents()
+        if any(name.casefold() in (info.name.casefold(), info.document_id, info.path.casefold()) for info in here):
+            return set()
+        return self._rag.lifecycle.eraser.quoted_under(name) - {info.document_id for info in here}
+
+    def purge_removed(self, name: str) -> int:
+        """What answers and cards have kept of documents removed earlier goes, with the backups. Returns how many turns did."""
+        eraser = self._rag.lifecycle.eraser
+        with self.storage.transaction():
+            turns = sum(eraser.document(document_id) for document_id in self.removed_earlier(name))
+        eraser.finish()
+        self._rag.set_session(self._rag.session_id)
+        return turns
+
     def _take_out(self, document_ids: Sequence[str], *, all_that_was_made: bool = False) -> None:
         if not document_ids:
             return

@@ -92,6 +92,17 @@ def _other_files(folder: Path) -> Iterator[Path]:
             yield path
 
 
+def files_that_go(home: Path) -> tuple[list[Path], list[Path]]:
+    """What `delete_copies` would delete, file by file: the backups, and all others."""
+    found = [file for path in copies_in(home) for file in (path.rglob("*") if path.is_dir() else [path])]
+    backups: list[Path] = []
+    others: list[Path] = []
+    for file in filter(Path.is_file, found):
+        is_one = file.is_relative_to(home / BACKUPS) or is_backup(file)
+        (backups if is_one else others).append(file)
+    return backups, others
+
+
 def delete_copies(home: Path) -> list[Path]:
     """Delete them all; returns what there was. HomeError names the first one that cannot be deleted."""
     found = list(copies_in(home))

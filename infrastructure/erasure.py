@@ -76,6 +76,17 @@ class Eraser:
                 self.desk.clear(session_id)
             return self._clear_turns(cleared, _long_enough(quoted))
 
+    def quoted_under(self, name: str) -> set[str]:
+        """Ids of the documents of this name, in any case, that answers or cards have quoted, be they here or removed."""
+        quoted = [
+            (source["document"], source["document_id"])
+            for turn in self.transcript.all_turns()
+            for kind in QUOTED_IN
+            for source in turn.trace.get(kind, [])
+        ]
+        quoted += [(card.document, card.document_id) for card in self.cards.list() if card.document_id]
+        return {document_id for document, document_id in quoted if document.casefold() == name.casefold()}
+
     def finish(self) -> None:
         """Rewrite the files so that no byte of what was deleted is left."""
         self.storage.erase_traces()

@@ -13,6 +13,7 @@ from infrastructure.errors import UsageError
 from infrastructure.language import tr
 from infrastructure.text import repair
 from study.command import Argument, Command, Pair, number
+from study.deleting import may_delete
 from study.desk import Desk, sample_path
 from study.learning import ACTIONS, EXPORTS, MOST_QUESTIONS, cards, export, grade_type, quiz, review, stats
 from study.loading import load
@@ -57,10 +58,36 @@ def docs(desk: Desk, args: Namespace) -> int:
 
 
 def remove(desk: Desk, args: Namespace) -> int:
-    wanted = desk.assistant.find_document(text_of(args.document)).document_id
+    wanted = text_of(args.document)
+    if desk.assistant.removed_earlier(wanted):
+        return _purge_removed(desk, wanted, args)
+    info = desk.assistant.find_document(wanted)
+    if args.purge and not may_delete(desk, lambda: desk.views.would_remove(info), yes=args.yes):
+        return 0
     options = {"purge": True} if args.purge else {}
-    info = desk.assistant.remove_document(wanted, **options)
-    desk.result({"removed": asdict(info), "purged": args.purge}, lambda: desk.views.removed(info, purged=args.purge))
+    desk.assistant.remove_document(info.document_id, **options)
+    command = desk.typed(f"remove {info.name} --purge")
+    desk.result(
+        {"removed": asdict(info), "purged": args.purge},
+        lambda: desk.views.removed(info, "" if args.purge else command),
+    )
+    return 0
+
+
+def _purge_removed(desk: Desk, name: str, args: Namespace) -> int:
+    """The document is gone already; what is left of it are quotations."""
+    if not args.purge:
+        command = desk.typed(f"remove {name} --purge")
+        raise UsageError(
+            tr(
+                f"{name} was removed earlier; what past answers and cards have kept of it goes with: {command}",
+                f"{name} 已经移除；要清除过去的回答和卡片里留下的内容，请用：{command}",
+            )
+        )
+    if not may_delete(desk, lambda: desk.views.would_forget(name), yes=args.yes):
+        return 0
+    turns = desk.assistant.purge_removed(name)
+    desk.result({"removed": None, "purged": True, "turns": turns}, lambda: desk.views.forgot(name, turns))
     return 0
 
 
@@ -171,6 +198,7 @@ COMMANDS = (
                      {"nargs": "+", "metavar": "DOC"}, "document"),
             Argument("--purge", ("leave no byte: past answers, backups in the home", "彻底清除：包括过去的回答和文件夹里的备份"),
                      {"action": "store_true"}),
+            Argument("--yes", ("purge without being asked", "purge 时不再确认"), {"action": "store_true"}),
         ),
         "remove notes.pdf",
     ),

@@ -105,7 +105,7 @@ class Desk:
     @property
     def can_be_asked(self) -> bool:
         """Is somebody there who can answer a question before something is done?"""
-        return self.interactive and self.at_terminal and self.on_terminal and not self.screen.json_only
+        return self.at_terminal and self.on_terminal and not self.screen.json_only
 
     def confirm(self, question: str) -> bool:
         """True only for a yes; no answer is no."""

@@ -17,6 +17,7 @@ from infrastructure.language import tr
 from infrastructure.memory_rows import STATUSES
 from infrastructure.text import fold
 from study.command import Argument, number, one_of
+from study.deleting import may_delete
 from study.desk import Desk
 from study.memory_book import KINDS, MemoryBook, as_json
 from study.paths import local_path, text_of
@@ -123,25 +124,15 @@ def _restore(desk: Desk, args: Namespace) -> int:
 
 
 def _purge(desk: Desk, args: Namespace) -> int:
-    """Ask first; without anybody to ask, --yes has to say it."""
+    """Delete for good, if that is really wanted."""
     book, item = _book(desk), _one(desk, args)
     going = book.would_purge(item)
     if args.dry_run:
         value = {"purged": [one.memory_id for one in going], "turns": None, "lines": None, "dry_run": True}
         desk.result(value, lambda: _views().would_purge(going))
         return 0
-    if not args.yes:
-        if not desk.can_be_asked:
-            raise UsageError(
-                tr(
-                    "purge deletes for good; add --yes to do it, --dry-run to see what would go.",
-                    "purge 会彻底删除；加上 --yes 确认，或用 --dry-run 先看会删除什么。",
-                )
-            )
-        desk.show(_views().would_purge(going))
-        if not desk.confirm(tr("Delete for good? [y/N] ", "彻底删除？[y/N] ")):
-            desk.show(tr("Nothing was deleted.", "没有删除任何内容。"))
-            return 0
+    if not may_delete(desk, lambda: _views().would_purge(going), yes=args.yes):
+        return 0
     report = book.purge(item)
     value = {"purged": report.memory_ids, "turns": report.turns, "lines": report.lines, "dry_run": False}
     desk.result(value, lambda: _views().purged(report))

@@ -288,16 +288,49 @@ def documents(infos: Sequence[Any]) -> RenderableType:
     return table
 
 
-def removed(info: Any, *, purged: bool = False) -> Text:
+def removed(info: Any, purge: str = "") -> Text:
+    """purge: the command that deletes what stays of the document; "" when nothing does."""
     told = tr(
         f"Removed {info.name} ({count_of(info.pages, 'page')}). Your own notes stay.",
         f"已移除 {info.name}（{info.pages} 页）。你自己的笔记会保留。",
     )
-    left = tr(
+    kept = tr(
+        f" What past answers quoted from it stays, too, until: {purge}",
+        f"过去的回答引用过的内容也会保留；要彻底清除，请用：{purge}",
+    )
+    nothing = tr(
         " Nothing of it is left in the data folder; the backups in there were deleted, too.",
         "数据文件夹里已没有它的任何内容，其中的备份也已删除。",
     )
-    return line(told + left if purged else told)
+    return line(told + (kept if purge else nothing))
+
+
+def would_remove(info: Any) -> Text:
+    return line(
+        tr(
+            f"Would go for good, with its cards and what past answers quoted: {info.name} ({count_of(info.pages, 'page')})",
+            f"将彻底删除，连同由它生成的卡片和过去回答里的引文：{info.name}（{info.pages} 页）",
+        )
+    )
+
+
+def would_forget(name: str) -> Text:
+    return line(
+        tr(
+            f"Would go for good: what past answers and cards have kept of {name}, which was removed earlier.",
+            f"将彻底删除：过去的回答和卡片里留下的 {name} 的内容（该资料已移除）。",
+        )
+    )
+
+
+def forgot(name: str, turns: int) -> Text:
+    return line(
+        tr(
+            f"What past answers and cards had kept of {name} is deleted (in {count_of(turns, 'turn')}); so are the backups "
+            "in the data folder.",
+            f"过去的回答和卡片里留下的 {name} 的内容已删除（涉及 {turns} 轮对话），数据文件夹里的备份也已删除。",
+        )
+    )
 
 
 def columns(*headers: tuple[str, dict[str, Any]]) -> Table:

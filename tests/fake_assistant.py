@@ -92,6 +92,9 @@ class FakeAssistant:
     def find_document(self, name: str) -> DocumentInfo:
         return document_among(self._documents, name)
 
+    def removed_earlier(self, name: str) -> set[str]:
+        return set()
+
     def remove_document(self, name: str) -> DocumentInfo:
         info = self.find_document(name)
         self._documents.remove(info)

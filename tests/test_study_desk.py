@@ -74,10 +74,8 @@ def test_only_a_yes_is_a_yes(said, meant):
     assert desk.confirm("Sure?") is meant
 
 
-def test_somebody_can_be_asked_only_in_a_session_at_a_terminal():
+def test_somebody_can_be_asked_only_at_a_terminal():
     desk = desk_at(Terminal(), Terminal())
-    assert not desk.can_be_asked
-    desk.interactive = True
     assert desk.can_be_asked
     desk.stdin = io.StringIO()
     assert not desk.can_be_asked

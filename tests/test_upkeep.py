@@ -17,6 +17,7 @@ from infrastructure.language import set_language
 from infrastructure.storage import Storage
 from study import commandline, upkeep
 from study.commands import COMMANDS
+from study.desk import PROGRAM, Desk
 
 m13 = import_module("13_pdf_learning_assistant")
 TIDES = "# Tides\n\nThe tide is caused by the moon, which pulls the water of the sea.\n"
@@ -56,6 +57,10 @@ def run(tmp_path, monkeypatch):
         return code, out.text, err.text
 
     return run
+
+
+def bytes_in(home):
+    return b"".join(file.read_bytes() for file in home.rglob("*") if file.is_file())
 
 
 # ---- doctor ----
@@ -204,10 +209,61 @@ def test_remove_leaves_copies_and_purge_does_not(run, tmp_path):
     run("load", "tides.md")
     run("ask", "What causes the tide?")
     run("backup")
-    assert "Nothing of it is left in the data folder" in run("remove", "tides.md", "--purge")[1]
-    data = b"".join(file.read_bytes() for file in (tmp_path / "home").rglob("*") if file.is_file())
+    assert "Nothing of it is left in the data folder" in run("remove", "tides.md", "--purge", "--yes")[1]
+    data = bytes_in(tmp_path / "home")
     assert b"pulls the water" not in data and b"What causes the tide?" in data
     assert not (tmp_path / "home" / "backups").exists()
+
+
+def test_a_purge_with_nobody_to_ask_needs_yes_and_removes_nothing(run, tmp_path):
+    run("load", "tides.md")
+    run("backup")
+    code, out, err = run("remove", "tides.md", "--purge")
+    assert (code, out) == (2, "") and "1 backup, 0 exports" in err and "add --yes" in err
+    assert len(list((tmp_path / "home" / "backups").iterdir())) == 1 and "tides.md" in run("docs")[1]
+    assert run("--lang", "zh", "remove", "tides.md", "--purge")[2].startswith(
+        "这会彻底删除。数据文件夹里的副本会一起删除：备份 1 个"
+    )
+
+
+@pytest.mark.parametrize(("said", "gone"), [("y", True), ("", False), ("n", False)])
+def test_a_purge_at_a_terminal_asks_and_names_the_backups(run, monkeypatch, said, gone):
+    run("load", "tides.md")
+    run("backup")
+    monkeypatch.setattr(Desk, "can_be_asked", True)
+    monkeypatch.setattr(Desk, "question", lambda desk, prompt: said)
+    code, out, _ = run("remove", "tides.md", "--purge")
+    assert code == 0 and "1 backup, 0 exports" in out
+    assert ("Nothing of it is left" in out, "Nothing was deleted." in out) == (gone, not gone)
+    assert ("tides.md" in run("docs")[1]) is not gone
+
+
+def test_remove_says_what_stays_and_how_that_goes(run):
+    run("load", "tides.md")
+    assert run("remove", "tides.md")[1].rstrip().endswith(f"until: {PROGRAM} remove tides.md --purge")
+
+
+def test_what_answers_quoted_from_a_document_removed_earlier_can_still_be_purged(run, tmp_path):
+    run("load", "tides.md")
+    run("ask", "What causes the tide?")
+    run("remove", "tides.md")
+    assert b"pulls the water" in bytes_in(tmp_path / "home")
+    code, _, err = run("remove", "tides.md")
+    assert code == 2 and "was removed earlier" in err and "remove tides.md --purge" in err
+    assert run("remove", "tides.md", "--purge")[0] == 2 and b"pulls the water" in bytes_in(tmp_path / "home")
+    code, out, err = run("remove", "tides.md", "--purge", "--yes")
+    assert (code, err) == (0, "") and "past answers" in out
+    data = bytes_in(tmp_path / "home")
+    assert b"pulls the water" not in data and b"What causes the tide?" in data
+
+
+def test_a_name_removed_earlier_is_not_taken_for_a_part_of_another(run, tmp_path):
+    (tmp_path / "my tides.md").write_text(TIDES.replace("moon", "moons"))
+    run("load", "tides.md", "my tides.md")
+    run("ask", "What causes the tide?")
+    run("remove", "tides.md")
+    run("remove", "tides.md", "--purge", "--yes")
+    assert "my tides.md" in run("docs")[1]
 
 
 def test_the_table_leads_to_these_functions():
