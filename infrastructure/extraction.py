@@ -10,13 +10,17 @@ from dataclasses import dataclass, replace
 
 from infrastructure.language import language_of
 from infrastructure.sparse import coverage
-from infrastructure.text import content_tokens, fold, sentences, tokens
+from infrastructure.text import content_tokens, count_cjk, fold, sentences, tokens
 
 EMBEDDED_SENTENCES = 6
 WORDS_MEET = 0.3  # best coverage below this: the words of question and passage do not meet
 SHORTEST = 8  # characters; shorter pieces are headings, numbering or remains of a table
 FIRST_BONUS = 0.05  # for opening a passage, where authors say what it is about; half of it for the second sentence …
 OTHER_LANGUAGE = 0.7  # worth of a sentence that the reader may have to translate
+TITLE = (
+    0.25  # worth of a title, a line of contents or a reference: it names what a text is about, and says nothing of it
+)
+TITLE_COVERS = 0.5  # a title with less of the question is quoted for no question
 LONGEST = 400  # characters; longer ones are tables or lost punctuation, cut for the reader
 
 
@@ -65,9 +69,14 @@ def _rate_source(
     """Every sentence of a source with its score. A question in the text hands its words on to the sentence after it, which
     is where the author answers it."""
     handed_on = 0.0
+    references = lists_references(text, heading)
     for place, (start, end) in enumerate(_quotable(text, heading)):
         sentence = text[start:end]
         own = coverage(weights, set(tokens(sentence)))
+        if references or is_title(sentence):
+            if own >= TITLE_COVERS:
+                yield Extract(number, start, end, sentence, TITLE * own * _fitness(sentence, question, source_score))
+            continue
         score = max(own, handed_on) + _defines(question, sentence) + FIRST_BONUS / (1 + place)
         yield Extract(number, start, end, sentence, score * _fitness(sentence, question, source_score))
         handed_on = own if _asks(sentence) else 0.0
@@ -83,6 +92,51 @@ def _quotable(text: str, heading_path: str) -> Iterator[tuple[int, int]]:
     for start, end in sentences(text[body:]):
         if end - start >= SHORTEST:
             yield body + start, body + min(end, start + LONGEST)
+
+
+_UNIT = "(?:[年月日个时点号分秒天周岁元倍种条万亿千米名位]|小时)"
+_NUMBERED = re.compile(
+    rf"[（(]\d{{1,2}}[)）]|\d{{1,2}}(?:\.\d{{1,2}}){{0,3}}[.、．]?\s+(?=[A-Z一-鿿])(?!{_UNIT})|\d{{1,2}}[.、．](?=[^\W\d_])"
+    rf"|\d{{1,2}}(?:\.\d{{1,2}}){{1,3}}(?=[一-鿿])(?!{_UNIT})|第[一二三四五六七八九十\d]{{1,3}}[章节篇部]|[一二三四五六七八九十]{{1,3}}[、．]"
+    r"|(?i:chapter|section|table|figure|fig\.) \d|[图表] ?\d"
+)
+# The dots from a title to its page number, or what cutting into sentences left of them.
+_LEADERS = re.compile(r"(?:[.．·•…‥]\s*){3,}\d{0,4}$|\s[.．·]$|…+$")
+_REFERENCE = re.compile(
+    r"\[\d{1,3}\] ?(?-i:[A-Z][\w'-]+,? [A-Z]\b|[A-Z]\. ?[A-Z]|[一-鿿]{2,4}[,，.．])"
+    r"|.*(?:\barxiv(?: preprint|:)|\bdoi(?:\.org|:)|\bIn Proceedings of\b|, pp\. ?\d|\[[JMCD]\])",
+    re.I | re.S,
+)
+_REFERENCES = re.compile(r"\b(?:references|bibliography|works cited)$|参考(?:文献|资料)$", re.I)
+_SENTENCE_ENDS = re.compile(r"[。！？；.!?;:：][\"'”’」』）)\]]*$")
+TITLE_WORDS = 12  # tokens; a numbered line that is longer is an item of a list, and says something
+
+
+def is_title(sentence: str) -> bool:
+    """A numbered title, a line of a table of contents, a reference, or figures without words: nothing that answers.
+
+    >>> is_title("2 Related Work"), is_title("2.1 过拟合 . . . 23"), is_title("2. Recall counts the evidence.")
+    (True, True, False)
+    """
+    line = " ".join(sentence.split())
+    if _REFERENCE.match(line) or sum(map(str.isalpha, line)) < len(line) / 5:
+        return True
+    numbered = _NUMBERED.match(line)
+    if numbered is None:
+        return False
+    if _LEADERS.search(line):
+        return True
+    title = line[numbered.end() :]
+    size = len(title.split()) + count_cjk(title)
+    return not _SENTENCE_ENDS.search(line) and size <= TITLE_WORDS and not _DEFINITION.search(fold(title))
+
+
+def lists_references(text: str, heading_path: str) -> bool:
+    """Is it a part of the list of references? By its heading, or by three entries."""
+    return bool(_REFERENCES.search(heading_path)) or len(_ENTRY.findall(text)) >= 3
+
+
+_ENTRY = re.compile(r"^\[\d{1,3}\] ", re.M)
 
 
 def after_heading(text: str, heading_path: str) -> int:

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infrastructure.extraction import EMBEDDED_SENTENCES, LONGEST, SHORTEST, best_sentences, subject_terms, support
+from infrastructure.extraction import (
+    EMBEDDED_SENTENCES,
+    LONGEST,
+    SHORTEST,
+    best_sentences,
+    is_title,
+    subject_terms,
+    support,
+)
 from infrastructure.text import content_tokens
 
 RECALL = "Recall counts the evidence that was found. Precision counts how much of it was needed."
@@ -55,6 +63,63 @@ def test_a_heading_that_opens_its_passage_is_not_quoted():
     source = "5.1 Recall and evidence\nRecall counts the evidence that was found."
     extract = best("recall and evidence", source, headings=["5 Metrics > 5.1 Recall and evidence"])[0]
     assert extract.text == "Recall counts the evidence that was found."
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "2 Related Work",
+        "（2）调整模块间流程",
+        "（1）添加或替换模块",
+        "2.1 经验误差与过拟合 . . . 23",
+        "2.1 经验误差与过拟合……23",
+        "第三章 过拟合",
+        "Table 3 Results of evaluation",
+        "0.36 0.64 0.52 12 81",
+        "[12] Lewis P. Retrieval-augmented generation for knowledge-intensive NLP tasks",
+        "Retrieval-augmented generation, arXiv preprint, 2020",
+    ],
+)
+def test_titles_contents_tables_of_figures_and_references_say_nothing(title):
+    assert is_title(title)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "2. Recall counts the evidence that was found.",
+        "（2）过拟合是指模型记住了训练数据。",
+        "3 is the smallest odd prime",
+        "6 月 3 日考试",
+        "3.5小时之后减半",
+        "[3] However, recall counts more than precision here.",
+        "In 2020 the share of evidence was 0.64.",
+        "过拟合指学得太好",
+        "（3）把检索到的片段按相关性重新排序，然后只保留前五条交给模型回答",
+        "Recall. It counts the evidence...",
+    ],
+)
+def test_what_says_something_is_no_title(sentence):
+    assert not is_title(sentence)
+
+
+def test_a_title_is_quoted_only_where_nothing_else_speaks_of_it():
+    definition = "过拟合是指模型把训练样本的特点当成了一般规律。"
+    for contents in ("2.1 经验误差与过拟合 . . . 23", "2.1 经验误差与过拟合……23"):
+        assert best("什么是过拟合？", contents, definition)[0].text == definition
+        assert best("什么是过拟合？", contents)[0].text.startswith("2.1 经验误差与过拟合")
+
+
+def test_a_title_far_from_the_question_is_not_quoted_at_all():
+    sources = ["（2）调整模块间流程", "2 Related Work", "（1）添加或替换模块"]
+    assert best("tell me a joke about cats", *sources, similarity=lambda texts: [0.9] * len(texts)) == []
+
+
+def test_a_list_of_references_is_known_by_its_heading_or_its_entries():
+    title = "Precision of evidence in retrieval."
+    entries = f"[1] A. Li. {title}\n[2] B. Wu. Recall of things.\n[3] C. Xu. Memory of machines."
+    assert best("evidence precision", entries)[0].score < best("evidence precision", RECALL)[0].score
+    assert best("evidence precision", title, headings=["References"])[0].score < 0.5
 
 
 def test_the_answer_to_a_question_in_the_text_is_quoted_not_the_question():
