@@ -23,7 +23,7 @@ from infrastructure.vectors import VectorMatrix
 
 COMMON_TERM_SHARE = 0.05  # a term in more than 5 % of the rows costs 90 ms at 100,000 rows and ranks nothing
 COMMON_TERM_ROWS = 2_000  # ... but in a small shelf every term is cheap, so all are used
-SCORED_ROWS = 10_000  # bm25 costs 2 µs a row: the rarest terms that stand in so many rows together are enough
+SCORED_ROWS = 6_000  # bm25 costs 2 µs a row: the rarest terms that stand in so many rows together are enough
 SQL_VARIABLES = 900  # SQLite allows 999 host parameters in its oldest builds
 READ_BATCH = 1_000  # texts read at a time where all of them are
 
@@ -282,7 +282,7 @@ class Shelves:
             for term, sum_ in zip(by_rarity, rows, strict=True)
             if frequencies[term] <= most and sum_ <= SCORED_ROWS
         ]
-        return chosen or by_rarity[:2]
+        return chosen or by_rarity[:1]
 
     def indexed_words(self, shelf: str, ids: Iterable[int]) -> dict[int, list[str]]:
         """The words each text is indexed by, in order, with repeats."""
