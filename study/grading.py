@@ -34,6 +34,12 @@ def chosen(card: Card, given: str) -> str:
     return given.strip()
 
 
+def is_choice(card: Card, given: str) -> bool:
+    """Is it a letter, one of the options, or another wording of the right one?"""
+    given = chosen(card, given)
+    return any(key(option) == key(given) for option in card.options) or judge(card, given) != "wrong"
+
+
 def judge(card: Card, given: str) -> str:
     """ "right", "almost" or "wrong". given: what the learner typed, a letter or the answer itself."""
     given = chosen(card, given)

@@ -17,11 +17,15 @@ from study.paths import local_path, text_of
 
 if TYPE_CHECKING:
     from infrastructure.cards import Card
+    from study.terminal import Meant
 
 RATINGS = ("again", "hard", "good", "easy")  # FSRS's 1 to 4
 MOST_QUESTIONS = 50  # --count at most
 CARDS_A_PAGE = 20
-STOP = ("/stop", "/quit", "/exit", "/q", "／stop", "／quit")
+STOP = (
+    *("stop", "quit", "exit", "bye", "退出", "离开"),
+    *("/stop", "/quit", "/exit", "/bye", "/q"),
+)  # leave the quiz only
 
 
 # ---- Quiz ----
@@ -64,42 +68,101 @@ def _has_sources(desk: Desk) -> bool:
     return bool(desk.assistant.documents() or desk.assistant.get_stats()["notes"])
 
 
+class _Leave(Exception):
+    """The learner typed a command in place of an answer."""
+
+    def __init__(self, meant: "Meant | None") -> None:
+        super().__init__()
+        self.meant = meant
+
+
 def _ask_all(desk: Desk, made: Any) -> int:
     """Each grade is written when it is given, so leaving in the middle, however it is done, loses none."""
     done: list[Any] = []
+    meant = None
     try:
         for number, card in enumerate(made.cards, start=1):
-            if not _ask_one(desk, card, number, len(made.cards), done):
-                break
+            _ask_one(desk, card, number, len(made.cards), done)
     except EOFError:
         desk.show("")
+    except _Leave as wish:
+        meant = wish.meant
     except KeyboardInterrupt:
         desk.show("")
         desk.show(_views().summary(done, len(made.cards), made.waiting))
+        if desk.interactive and desk.can_be_asked:
+            return 0  # back to the session, which need not say it again
         raise
     desk.show(_views().summary(done, len(made.cards), made.waiting))
-    return 0
+    return _obey(desk, meant) if meant and desk.interactive else 0
 
 
-def _ask_one(desk: Desk, card: "Card", number: int, count: int, done: list[Any]) -> bool:
-    """Ask, judge, save, and let the learner overrule the grade; False when they want to stop."""
+def _ask_one(desk: Desk, card: "Card", number: int, count: int, done: list[Any]) -> None:
+    """Ask, judge, save, and let the learner overrule the grade."""
     views, tutor = _views(), desk.assistant.tutor
     desk.show(views.question(card, number, count))
     started = time.monotonic()
-    given = repair(desk.question(views.prompt(card))).strip()
-    if fold(given) in STOP:
-        return False
+    given = _answer(desk, card)
     done.append(tutor.answer(card.card_id, given, seconds=time.monotonic() - started))
     now = desk.assistant.storage.now()
     desk.show(views.verdict(done[-1], tutor.timetable, now))
-    wish = fold(repair(desk.question(views.grade_prompt()))).strip()
-    if wish in STOP:
-        return False
-    if rating := _rating_of(wish):
+    if rating := _own_grade(desk):
         done[-1] = tutor.regrade(done[-1], rating)
         desk.show(views.grade(done[-1], tutor.timetable, now))
     desk.show("")
-    return True
+
+
+def _answer(desk: Desk, card: "Card") -> str:
+    """What the learner answers; where there are options, one of them or nothing."""
+    from study.grading import is_choice
+
+    while True:
+        given = _typed(desk, _views().prompt(card), (card.answer, *card.accepted))
+        if not given or not card.options or is_choice(card, given):
+            return given
+        desk.note(tr("That is none of the choices; type its letter.", "没有这个选项，请输入选项前的字母。"))
+
+
+def _own_grade(desk: Desk) -> int | None:
+    """1 to 4; None when the learner leaves it at the program's."""
+    while True:
+        wish = fold(_typed(desk, _views().grade_prompt())).strip()
+        rating = _rating_of(wish)
+        if rating or not wish:
+            return rating
+        desk.note(tr("A grade is 1, 2, 3 or 4; Enter goes on.", "评分请输入 1、2、3 或 4；直接回车继续。"))
+
+
+def _typed(desk: Desk, prompt: str, answers: Sequence[str] = ()) -> str:
+    """A line that is no command, unless it is one of the answers. _Leave when it is a command."""
+    from study.terminal import command_in
+
+    while True:
+        given = repair(desk.question(prompt)).strip()
+        if fold(given) in map(fold, answers):
+            return given
+        if fold(given) in STOP:
+            raise _Leave(None)
+        try:
+            meant = command_in(given)
+        except UsageError as error:  # a slip in a command is no answer, either
+            desk.note(str(error))
+            continue
+        if meant:
+            raise _Leave(meant)
+        return given
+
+
+def _obey(desk: Desk, meant: "Meant") -> int:
+    """The command that ended the quiz."""
+    from study.arguments import ShowText, parse
+
+    try:
+        args = parse(meant.command, meant.words, in_session=True)
+    except ShowText as shown:
+        desk.show(str(shown).rstrip("\n"))
+        return 0
+    return meant.command.run(desk, args)
 
 
 def _take_answer(desk: Desk, args: Namespace) -> int:

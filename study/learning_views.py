@@ -56,8 +56,8 @@ def _task(card: Card) -> str:
 def prompt(card: Card) -> str:
     if card.options:
         last = LETTERS[len(card.options) - 1]
-        return tr(f"A–{last}, or Enter to see it: ", f"A–{last}，直接回车看答案：")
-    return tr("Your answer, or Enter to see it: ", "你的答案，直接回车看答案：")
+        return tr(f"A–{last}, Enter to see it, Ctrl-C to leave: ", f"A–{last}，直接回车看答案，Ctrl-C 退出：")
+    return tr("Your answer, Enter to see it, Ctrl-C to leave: ", "你的答案，直接回车看答案，Ctrl-C 退出：")
 
 
 def verdict(graded: Graded, timetable: Timetable, now: datetime) -> Group:
@@ -65,17 +65,25 @@ def verdict(graded: Graded, timetable: Timetable, now: datetime) -> Group:
     word, style = {
         "right": (tr("Right.", "正确。"), "bold green"),
         "almost": (tr("Almost, but for the spelling.", "基本正确，注意拼写。"), "bold yellow"),
-        "wrong": (tr("Not yet.", "还没有答对。") if graded.given else tr("Here it is.", "答案如下。"), "bold red"),
+        "wrong": (tr("Not yet.", "还没有答对。") if graded.given else tr("Here it is.", ""), "bold red"),
         "": (tr("Graded.", "已评分。"), "bold"),
     }[graded.verdict]
     card = graded.card
-    parts: list[RenderableType] = [line((word, style), " ", *_answer(card))]
+    parts: list[RenderableType] = [line((word, style), *_told_answer(graded))]
     if card.kind != "note":
         parts.append(
             Item(line("  "), line((quotation(card.quote, LONGEST_QUOTE), "italic")), line((_place(card), "dim")))
         )
     parts.append(grade(graded, timetable, now))
     return Group(*parts)
+
+
+def _told_answer(graded: Graded) -> list[Part]:
+    """The answer, unless the learner has just said it in these words."""
+    card = graded.card
+    if graded.verdict == "right" and not card.accepted and key(graded.given) == key(card.answer):
+        return []
+    return [tr(" ", ""), *_answer(card)]
 
 
 def _answer(card: Card) -> list[Part]:

@@ -154,6 +154,12 @@ def understand(text: str) -> Meant | None:
     return Meant(find(name or "help"), words)
 
 
+def command_in(text: str) -> Meant | None:
+    """The command a line stands for that begins with a slash, also where another line would be no question."""
+    match = _COMMAND.match(text)
+    return understand(text) if match and match[1] and "/" not in match[1] else None
+
+
 # ---- Reading lines ----
 
 

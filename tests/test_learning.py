@@ -108,7 +108,7 @@ def test_one_question_one_answer_then_the_verdict_with_page_and_quotation_and_wh
 def test_the_same_in_chinese(assistant):
     set_language("zh")
     _, shown, keyboard = run(assistant, "quiz half-life --count 1", "25", "2")
-    for said in ("填空：", "还没有答对。 答案：24", "已记为「重来」，1 分钟后再考。", "已记为「困难」，6 分钟后再考。"):
+    for said in ("填空：", "还没有答对。答案：24", "已记为「重来」，1 分钟后再考。", "已记为「困难」，6 分钟后再考。"):
         assert said in shown
     assert "直接回车看答案" in keyboard.asked[0] and "1 重来 2 困难 3 良好 4 轻松" in keyboard.asked[1]
 
@@ -123,13 +123,48 @@ def test_the_heading_is_shown_unless_it_is_the_answer(assistant):
     assert "Which term belongs here?" in shown and "Entropy" not in shown
 
 
-@pytest.mark.parametrize("key", [KeyboardInterrupt, EOFError, "/stop", "/quit", "／stop"])
+@pytest.mark.parametrize("key", [KeyboardInterrupt, EOFError, "/stop", "/quit", "／stop", "quit", "exit", "/help"])
 def test_leaving_in_the_middle_keeps_every_grade(assistant, tmp_path, clock, key):
     code, shown, _ = run(assistant, "quiz --count 2", "24", "", key)
     assert code == (130 if key is KeyboardInterrupt else 0)
     assert "Stopped after 1 of 2; 1 known, all saved." in shown
     with Storage(tmp_path / "home", now=clock) as again:
         assert len(m13.PDFLearningAssistant(again).tutor.cards.reviews()) == 1
+
+
+def test_a_command_that_ends_a_quiz_in_the_session_is_obeyed(assistant):
+    desk = Desk(Screen(out := io.StringIO(), io.StringIO(), color=False, width=80), lesson, assistant=assistant)
+    desk.interactive, desk.ask_line = True, Keyboard("/docs")
+    find("quiz").run(desk, parse(find("quiz"), []))
+    assert "Nothing answered" in out.getvalue() and "guide.md" in out.getvalue().split("Nothing answered")[1]
+    assert assistant.tutor.cards.reviews() == []
+
+
+def test_ctrl_c_in_a_session_at_a_terminal_is_told_once(assistant, monkeypatch):
+    monkeypatch.setattr(Desk, "can_be_asked", True)
+    desk = Desk(Screen(out := io.StringIO(), io.StringIO(), color=False, width=80), lesson, assistant=assistant)
+    desk.interactive, desk.ask_line = True, Keyboard("24", "", KeyboardInterrupt)
+    assert find("quiz").run(desk, parse(find("quiz"), ["--count", "2"])) == 0
+    assert out.getvalue().count("Stopped") == 1
+
+
+def test_a_letter_nobody_offered_and_a_grade_nobody_knows_are_asked_again(assistant):
+    (card,) = assistant.quiz("half-life", count=1).cards
+    assistant.tutor.cards.edit(card.card_id, options=("24", "36", "48"))
+    _, _, keyboard = run(assistant, "quiz half-life --count 1", "E", "A", "9", "4")
+    assert [prompt[:3] for prompt in keyboard.asked] == ["A–C", "A–C", "Ent", "Ent"] and "Ctrl-C" in keyboard.asked[0]
+    assert [review.rating for review in assistant.tutor.cards.reviews()] == [4]
+
+
+def test_a_slip_in_a_command_is_no_answer(assistant):
+    run(assistant, "quiz half-life --count 1", "/hepl", "24", "")
+    assert [review.rating for review in assistant.tutor.cards.reviews()] == [3]
+
+
+def test_an_answer_just_given_is_not_said_again(assistant):
+    assert "The answer:" not in run(assistant, "quiz half-life --count 1", "24", "")[1]
+    set_language("zh")
+    assert run(assistant, "quiz --count 1", "", "")[1].count("答案") == 1
 
 
 def test_leaving_at_the_prompt_for_a_grade_keeps_the_programs_own(assistant):
