@@ -126,7 +126,8 @@ class _Parser(argparse.ArgumentParser):
 
     def _next_step(self) -> str:
         if self.command.example:
-            example = f"{self.prog.removesuffix(self.command.name)}{self.command.example}"
+            before = self.prog.removesuffix(self.command.name) if self.command.name else f"{self.prog} "
+            example = f"{before}{self.command.example}"
             return tr(f"; for example: {example}", f"；例如：{example}")
         return tr(f"; see {self.prog} --help", f"；详见 {self.prog} --help")
 
@@ -163,7 +164,8 @@ def _parser(command: Command, *, in_session: bool) -> _Parser:
 
 
 def _add(group: Any, argument: Argument) -> None:
-    group.add_argument(argument.name, help=tr(*argument.help), **argument.options)
+    may_be_none = {"default": []} if argument.options.get("nargs") == "*" else {}  # else argparse calls it required
+    group.add_argument(argument.name, help=tr(*argument.help), **may_be_none, **argument.options)
 
 
 def _version(parser: argparse.ArgumentParser) -> str:
@@ -181,6 +183,7 @@ _MESSAGES = (
     (r"the following arguments are required: (.+)", "{} is missing", "缺少 {}"),
     (r"argument (\S+): expected .*argument.*", "{} needs a value", "{} 后面要写一个值"),
     (r"argument (\S+): ignored explicit argument .*", "{} takes no value", "{} 不带值"),
+    (r"argument [^-\s]\S*\|\S*: (.+)", "It must be {}", "{}"),  # en|zh: the name is what the sentence says
     (r"argument (\S+): (.+)", "{} must be {}", "{} {}"),
 )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from infrastructure.errors import UsageError
 from infrastructure.language import tr
 from infrastructure.text import repair
-from study.command import Argument, Command, Pair, number
+from study.command import Argument, Command, Pair, number, one_of
 from study.deleting import may_delete
 from study.desk import Desk, sample_path
 from study.learning import ACTIONS, EXPORTS, MOST_QUESTIONS, cards, export, grade_type, quiz, review, stats
@@ -178,7 +178,7 @@ COMMANDS = (
         "cards", ("List your cards; edit, suspend or resume one", "列出卡片，修改、停用或恢复某张卡片"), cards,
         (
             Argument("action", ("list, edit, suspend or resume", "list、edit、suspend 或 resume"),
-                     {"nargs": "?", "choices": ACTIONS, "default": "list", "metavar": "ACTION"}, "card action"),
+                     {"nargs": "?", "type": one_of(*ACTIONS), "default": "list", "metavar": "ACTION"}, "card action"),
             Argument("id", ("a card, or the beginning of its id", "卡片编号，或编号的开头"), {"nargs": "?", "metavar": "ID"},
                      "card"),
             Argument("--question", ("with edit: the new question", "与 edit 合用：新的题目"), {"metavar": "TEXT"}),
@@ -206,7 +206,7 @@ COMMANDS = (
         "export", ("Write a deck for Anki, a study report, or everything", "导出 Anki 卡组、学习报告或全部数据"), export,
         (
             Argument("kind", ("anki, markdown or json", "anki、markdown 或 json"),
-                     {"choices": EXPORTS, "metavar": "KIND"}, "export"),
+                     {"type": one_of(*EXPORTS), "metavar": "KIND"}, "export"),
             Argument("file", ("NAME.apkg, NAME.md, NAME.jsonl.gz, or a folder", "文件名 .apkg、.md、.jsonl.gz，或文件夹"),
                      {"nargs": "*", "metavar": "FILE"}, "path"),
         ),

@@ -14,7 +14,9 @@ from fake_assistant import PASSWORD, FakeAssistant, lesson, opener
 from infrastructure import language
 from infrastructure.errors import UsageError
 from study import arguments, commandline, commands, desk, paths
-from study.commands import COMMANDS
+from study.arguments import parse
+from study.commands import COMMANDS, find
+from study.desk import PROGRAM
 from study.paths import expand, local_path, split_words, text_of
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -229,6 +231,29 @@ def test_errors_are_translated(run):
 def test_full_width_digits_are_digits(run, assistant):
     run("ask", "q", "--top-k", "３")
     assert assistant.calls[-1][2]["top_k"] == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--foo"], f"There is no option --foo; for example: {PROGRAM} samples/memory_rag_guide.pdf\n"),
+        (["export"], f"KIND is missing; for example: {PROGRAM} export anki cards.apkg\n"),
+        (["--lang", "zh", "export", "foo"], "KIND 应为 anki, markdown, json 之一，不能是 'foo'；"),
+        (["--lang", "zh", "cards", "foo"], "ACTION 应为 list, edit, suspend, resume 之一，不能是 'foo'；"),
+    ],
+)
+def test_what_is_wrong_is_said_in_the_language_of_the_screen_with_an_example_to_copy(run, words, said):
+    code, _, err = run(*words)
+    assert code == 2 and err.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("lang", "said"), [("en", "It must be en or zh, not 'fr'; "), ("zh", "只能是 en 或 zh，不能是 'fr'；")]
+)
+def test_a_language_nobody_speaks_is_refused_without_saying_its_choices_twice(lang, said):
+    language.set_language(lang)
+    with pytest.raises(UsageError, match=f"^{re.escape(said)}"):
+        parse(find("lang"), ["fr"], in_session=True)
 
 
 def test_a_missing_file_is_one_sentence_and_1(run, assistant):
