@@ -19,6 +19,10 @@ from infrastructure import slots_en, slots_zh
 from infrastructure.text import content_tokens, is_cjk, sentences, tokens
 
 LONGEST = 160  # characters; what is longer says more than one thing
+# What the value is not, said once more behind it: my name is Li, not Wang.
+_CONTRAST = re.compile(
+    r",\s*not (?:an? |the |in |at |on )?[\w ]{1,30}$|[,，]\s*而?不(?:再)?[叫是在][^,，。]{1,12}$", re.I
+)
 _NO_STATEMENT = re.compile(r"[?？\n\"“”「」]")
 
 
@@ -42,6 +46,7 @@ def slot_of(text: str) -> Slot | None:
     if len(text) > LONGEST or _NO_STATEMENT.search(text):
         return None
     text = text.strip().rstrip(".!。！ ")
+    text = _CONTRAST.sub("", text)
     language = slots_en if text.isascii() or not any(map(is_cjk, text)) else slots_zh
     found = language.parse(text)
     if found is None or len(sentences(text)) != 1:

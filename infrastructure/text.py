@@ -294,8 +294,10 @@ def estimate_tokens_mixed(text: str) -> int:
 
 _CLOSING = "\"'”’」』）》】)\\]"
 _SENTENCE_END = re.compile(rf"\n[^\S\n]*\n|(?:[。！？；…]+|[.!?]+)[。！？；….!?]*[{_CLOSING}]*")
-_ABBREVIATIONS = frozenset(["al", "cf", "dr", "e.g", "i.e", "jr", "mr", "mrs", "ms", "prof", "sr", "st", "vs"])
-_BEFORE_NUMBERS = frozenset(["ch", "eq", "eqs", "fig", "figs", "no", "nos", "p", "pp", "sec", "tab", "vol"])
+_ABBREVIATIONS = frozenset(
+    ["al", "approx", "cf", "dr", "e.g", "i.e", "jr", "mr", "mrs", "ms", "prof", "sr", "st", "vs"]
+)
+_BEFORE_NUMBERS = frozenset(["ch", "eq", "eqs", "fig", "figs", "no", "nos", "p", "pp", "sec", "sect", "tab", "vol"])
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -329,8 +331,8 @@ def _abbreviates(before: str, following: str) -> bool:
     """True when the full stop between the two belongs to the word before it: Dr. Li, J. Smith, Fig. 3, 1. Methods."""
     words = before.split() or [""]
     word = words[-1].lstrip("([\"'“").lower()
-    if following.isdigit():
-        return word in _BEFORE_NUMBERS
+    if following.isdigit() or following in ("(", "["):  # et al. 2020, Eq. (3)
+        return word in _BEFORE_NUMBERS | _ABBREVIATIONS
     initial = len(word) == 1 and word.isascii() and word.isalpha() and word != "i"
     return word in _ABBREVIATIONS or initial or (len(words) == 1 and word.isdigit() and len(word) < 4)
 

@@ -173,12 +173,19 @@ class Statement:
     kind: str
 
 
-_I = r"(?:^|[,;] |\b(?:and|but|because|so) )i"  # the speaker, not the "I" of a text that is quoted or spoken of
+_I = r"(?:^|[,;] |\b(?:and|but|because|so) |^(?:actually|now),? )i"  # not the "I" of a text that is quoted
 _REMEMBER = _any(
     r"^\s*(?:请|请你|帮我)?(?:记住|记下|记一下|记着)\s*[:：,，]?\s*",
     r"^\s*(?:please )?(?:remember|note)(?: that| down)?\s*[:：,]?\s+",
 )
+_NOW = r"(?:现在|目前|如今|其实|已经|以后)?"
+_DAY = r"(?:[今明后]天|(?:下|这|本)?个?(?:周|星期|礼拜)[一二三四五六日天]|(?:\d{1,2} ?月)? ?\d{1,2} ?[日号])"
+_JOB = "(?:医生|护士|学生|研究生|老师|教师|律师|工程师|设计师|程序员|会计|教授|经理|编辑)"
+_TEST = r"(?:考试|期[中末]考?试?|面试|答辩|比赛|考研|高考|中考|[四六]级)"
 _PREFERENCE = _any(
+    rf"^我{_NOW}(?:不再)?(?:是|当上了?|成了)[^,，。?？]{{0,8}}{_JOB}了?[。!！]?$",
+    rf"^我(?:正|正?在|现在在|最近在)?(?:准备|备考)[^,，。?？]{{0,12}}{_TEST}[。!！]?$",
+    rf"^我{_DAY}(?:早上|上午|中午|下午|晚上)?(?:要|有|去)?[^,，。?？]{{0,6}}{_TEST}[。!！]?$",
     r"我(?:更|最|比较|不太|不再|不|今天|这次|现在|暂时)?(?:喜欢|偏好|关心|关注|习惯|希望|想要|擅长|讨厌)|我(?:叫|是一[名个])",
     r"我的(?:名字|目标|专业|项目|实验|论文|导师|考试|课题|水平|母语|邮箱|电话|手机号?码?)[^?？]{0,20}(?:是|叫|在|[改换变][成为])",
     rf"{_I} (?:really |no longer |do not |don['’]t )?(?:prefer|like|love|dislike|hate|care about|want|need|am an?|am preparing|"

@@ -138,3 +138,15 @@ def test_two_languages_are_not_compared():
 @given(st.text(max_size=200))
 def test_any_text_has_a_slot_or_none_and_contradicts_itself_never(text):
     assert not contradict(slot_of(text), slot_of(text))
+
+
+@pytest.mark.parametrize(
+    ("now", "before"),
+    [
+        ("我叫小李，不叫小王", "我叫小王"),
+        ("My name is Li, not Wang", "My name is Wang"),
+        ("The exam is on 5 June, not on 3 June", "The exam is on 3 June"),
+    ],
+)
+def test_what_a_value_is_not_may_stand_behind_it(now, before):
+    assert contradict(slot_of(now), slot_of(before))

@@ -276,6 +276,22 @@ def test_abbreviations_initials_and_decimals_do_not_end_a_sentence():
     assert split(text) == [text[:56], "Then it ended."]
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "It follows Lewis et al. 2020 in this.",
+        "See Eq. (3) for the sum.",
+        "It takes approx. 5 hours.",
+        "Es et al. [4] agree.",
+        "Es et al. | 2023 | RAGAS",
+        "BM25 vs. HyDE, cf. Smith, was asked by Prof. Wang.",
+        "Sect. 4 says so.",
+    ],
+)
+def test_an_abbreviation_before_a_year_a_bracket_or_a_name_ends_nothing(sentence):
+    assert split(f"{sentence}\n\nNext.") == [sentence, "Next."]
+
+
 def test_a_number_that_opens_a_line_belongs_to_it():
     assert split("1. Introduction\n\n2. Methods") == ["1. Introduction", "2. Methods"]
 

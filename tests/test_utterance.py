@@ -369,6 +369,12 @@ def test_a_refusal_without_a_value_or_another_question_corrects_nothing(text):
         ("我是一名医学生", "fact"),
         ("记住：考试在 6 月 3 日", "fact"),
         ("我的邮箱是 li@example.com。", "fact"),
+        ("我在准备6月的考试", "fact"),
+        ("我下周三考试", "fact"),
+        ("我现在是医生了", "fact"),
+        ("我叫小李，不叫小王", "fact"),
+        ("Actually I am a doctor now, not a nurse", "fact"),
+        ("我明天面试", "fact"),
         ("My name is Ann.", "fact"),
         ("I prefer short answers.", "fact"),
         ("I am preparing for an exam in June.", "fact"),
@@ -406,6 +412,13 @@ QUESTIONS_IN_DISGUISE = lines("""
     我想要一个例子
     我看完了第三章，没看懂 HyDE
     我喜欢什么？
+    我在准备考试，请列出重点
+    我下周三考试考哪些内容
+    我是医生吗
+    我是说第二个老师的方法
+    帮我准备6月的考试
+    给我出一份期末考试
+    Actually I want to know what HyDE is
     我的考试在哪天
     记住什么？
 """)
