@@ -214,7 +214,7 @@ def _session_id(desk: Desk, wanted: str) -> str:
 
     if fold(wanted) in ("this", "current", "当前"):
         return desk.assistant.session_id
-    return chosen_session(desk.assistant.transcript.sessions(ALL), wanted).session_id
+    return chosen_session(desk.assistant.transcript.sessions(ALL), wanted, desk.typed("session")).session_id
 
 
 def since(text: str) -> datetime:

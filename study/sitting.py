@@ -23,7 +23,13 @@ CHECK_TOKENS = 200  # a model that thinks first needs some before it says anythi
 
 
 def resume(desk: Desk, session_id: str | None = None, *, go_on: bool = False) -> str:
-    """Sit down in the session given, else in the last one if it is recent or `go_on`, else in a new one; returns its id."""
+    """Sit down in the session given, which may be "new", else in the last one if it is recent or `go_on`, else in a new one;
+    returns its id. UsageError when there is no such session."""
+    if session_id and fold(session_id) in NEW:
+        return desk.assistant.new_session()
+    if session_id:
+        sessions = desk.assistant.transcript.sessions(ALL)
+        session_id = chosen_session(sessions, session_id, desk.typed("session")).session_id
     if go_on and session_id is None:
         last = desk.assistant.sessions()[:1]
         session_id = last[0].session_id if last else None
@@ -58,8 +64,11 @@ def _list_sessions(desk: Desk) -> int:
     return 0
 
 
-def chosen_session(sessions: Sequence[Any], wanted: str) -> Any:
-    """The one session meant by its number in the list (from 1) or by the beginning of its id. UsageError if none or several."""
+def chosen_session(sessions: Sequence[Any], wanted: str, listing: str = "/session") -> Any:
+    """The one session meant by its id, its number in the list (from 1) or the beginning of its id. UsageError if none or several
+    are; listing: the command that shows them."""
+    if exact := [session for session in sessions if session.session_id == wanted]:
+        return exact[0]
     word = fold(wanted)
     if word.isdecimal() and 1 <= int(word) <= len(sessions):
         return sessions[int(word) - 1]
@@ -69,7 +78,7 @@ def chosen_session(sessions: Sequence[Any], wanted: str) -> Any:
     told = tr(f"Several sessions begin with {wanted}", f"有多个会话以 {wanted} 开头") if close else tr(
         f"There is no session {wanted}", f"没有会话 {wanted}"
     )  # fmt: skip
-    raise UsageError(told + tr("; /session lists them with their numbers.", "；输入 /session 查看会话及其序号。"))
+    raise UsageError(told + tr(f"; {listing} lists them with their numbers.", f"；输入 {listing} 查看会话及其序号。"))
 
 
 # ---- The model ----

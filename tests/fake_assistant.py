@@ -60,6 +60,7 @@ class FakeAssistant:
         self.calls: list[tuple] = []
         self.session_id = "session-new"
         self.storage = SimpleNamespace(notices=[], recorded_embedder=None, owed=lambda: SimpleNamespace(embed=0))
+        self.transcript = SimpleNamespace(sessions=lambda most: [SimpleNamespace(session_id="s7")])
         self._documents: list[DocumentInfo] = []
 
     def warm_up(self) -> None:

@@ -262,7 +262,7 @@ def chinese(tmp_path_factory) -> tuple[Path, Path]:
 )
 def test_the_pages_that_answer_are_cited_first_with_their_own_words(chinese, question, pages):
     path, home = chinese
-    answer = ask(question, "--session", question, home=home)
+    answer = ask(question, "--session", "new", home=home)
     assert answer["found"]
     assert answer["citations"][0]["page"] in pages
     assert len(pages & {citation["page"] for citation in answer["citations"]}) >= 2 or len(pages) == 2
@@ -271,7 +271,7 @@ def test_the_pages_that_answer_are_cited_first_with_their_own_words(chinese, que
 
 def test_what_the_chinese_pdf_does_not_say_is_not_answered(chinese):
     path, home = chinese
-    answer = ask("量子纠缠是什么", "--session", "quantum", home=home)
+    answer = ask("量子纠缠是什么", "--session", "new", home=home)
     assert not answer["found"]
     assert answer["citations"] == []
     assert_verbatim(answer, PdfReader(path))

@@ -213,3 +213,23 @@ def test_a_question_of_its_own_goes_on_with_the_last_session_too(desk, assistant
     desk.interactive = False
     said(desk, "ask", "--continue", "And the moon?")
     assert assistant.transcript.turns(ids[-1])[-1].question == "And the moon?"
+
+
+def test_a_question_of_its_own_in_a_session_nobody_knows_is_refused(desk, assistant, clock):
+    ask_in_three_sessions(assistant, clock)
+    desk.interactive = False
+    with pytest.raises(UsageError, match=r"no session zzz; .*[^/]session lists them"):
+        said(desk, "ask", "And the moon?", "--session", "zzz")
+    assert len(assistant.sessions()) == 3
+
+
+def test_a_question_of_its_own_begins_a_session_when_that_is_wished(desk, assistant, clock):
+    ids = ask_in_three_sessions(assistant, clock)
+    desk.interactive = False
+    said(desk, "ask", "And the moon?", "--session", "new")
+    assert assistant.session_id not in ids and len(assistant.sessions()) == 4
+
+
+def test_an_id_in_full_is_taken_before_a_number():
+    sessions = [SimpleNamespace(session_id=session_id) for session_id in ("ab1", "Cd2", "1")]
+    assert [chosen_session(sessions, word).session_id for word in ("1", "Cd2", "2")] == ["1", "Cd2", "Cd2"]
