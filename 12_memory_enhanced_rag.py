@@ -81,6 +81,7 @@ class Enrichment:
     leans: str = ""
     used: tuple[str, ...] = ()
     memory_ids: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()  # sentences of the answer it leans on
 
 
 def with_background(question: str, background: Sequence[str]) -> str:
@@ -257,7 +258,8 @@ class MemoryRAG:
             chosen.append(text)
             ids += [memory_id] if memory_id else []
         topic = recent[0].metadata.get("topic", question) if recent else question
-        return Enrichment(with_background(question, chosen), topic, leans, tuple(chosen), tuple(ids))
+        said = tuple(recent[0].metadata.get("points", [])) if recent else ()
+        return Enrichment(with_background(question, chosen), topic, leans, tuple(chosen), tuple(ids), said)
 
     def _memories_about(self, question: str, pointed_at: Sequence[str]) -> Iterator[tuple[str, str]]:
         """(content, memory_id) of what is clearly about a leaning question. One that names no topic is judged with what it
@@ -332,7 +334,8 @@ class MemoryRAG:
                 answer.note = str(error)
                 answer.trace["llm_failure"] = error.reason
         sources = relevant or list(results)
-        sources, extracts = one_a_page(*by_quotation(sources, self._quoter.extract(question, enrichment.text, sources)))
+        extracts = self._quoter.extract(question, enrichment.text, sources, enrichment.said)
+        sources, extracts = one_a_page(*by_quotation(sources, extracts))
         citations = self._quoter.cite(sources, extracts)
         said = quoted(extracts, question, citations) if relevant else ""
         if not said:  # nothing near enough, or no sentence in it: pictures, page numbers

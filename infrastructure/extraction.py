@@ -21,6 +21,7 @@ TITLE = (
     0.25  # worth of a title, a line of contents or a reference: it names what a text is about, and says nothing of it
 )
 TITLE_COVERS = 0.5  # a title with less of the question is quoted for no question
+SAID = 0.5  # worth of a sentence that the last answer quoted: whoever asks on wants another one, if it is half as good
 LONGEST = 400  # characters; longer ones are tables or lost punctuation, cut for the reader
 
 
@@ -43,12 +44,13 @@ def best_sentences(
     question: str,
     headings: Sequence[str] = (),
     similarity: Callable[[Sequence[str]], Sequence[float]] | None = None,
+    said: Sequence[str] = (),
 ) -> list[Extract]:
     """For each source its best sentence, best first. scores: each source's own, in [0, 1]. No sources: [].
 
     weights: the question's words with their rarity. headings: each source's heading path; a source that begins with its own
     heading is quoted from behind it. similarity: cosines of some sentences to the question, asked for only where words do
-    not meet.
+    not meet. said: sentences quoted before, worth less now.
     """
     rated: list[Extract] = []
     for number, text in enumerate(sources):
@@ -56,6 +58,7 @@ def best_sentences(
         rated += _rate_source(number, text, heading, weights, question, scores[number])
     if similarity is not None and rated and max(extract.score for extract in rated) < WORDS_MEET:
         rated = _by_meaning(rated, question, scores, similarity)
+    rated = [replace(extract, score=SAID * extract.score) if extract.text in said else extract for extract in rated]
     best: dict[int, Extract] = {}
     for extract in rated:
         if extract.source not in best or extract.score > best[extract.source].score:

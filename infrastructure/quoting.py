@@ -22,8 +22,8 @@ class Quoter:
         self.storage = storage
         self.library = library
 
-    def extract(self, question: str, enriched: str, results: Sequence) -> list[Extract]:
-        """For each result the sentence that says most about the question, best first."""
+    def extract(self, question: str, enriched: str, results: Sequence, said: Sequence[str] = ()) -> list[Extract]:
+        """For each result the sentence that says most about the question, best first. said: what was quoted before."""
         terms = subject_terms(question) or tokens(question)
         asked = set(content_tokens(question))
         background = [term for term in content_tokens(enriched) if term not in asked]
@@ -39,6 +39,7 @@ class Quoter:
             question=question,
             headings=[result.passage.heading_path for result in results],
             similarity=self._similarity(question) if self.storage.embedder is not None else None,
+            said=said,
         )
 
     def _similarity(self, question: str) -> Callable[[Sequence[str]], Sequence[float]]:

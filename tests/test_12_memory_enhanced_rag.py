@@ -141,6 +141,15 @@ def test_the_second_one_means_the_second_thing_of_the_last_answer(rag):
     assert "Precision avoids noise" in rag.query("the second one?").enriched_query
 
 
+def test_who_asks_on_is_not_given_the_same_sentence_again(storage):
+    rag = m12.MemoryRAG(storage)
+    definition = "A cache stampede is a flood of requests when a cache entry expires."
+    m11.shelve(rag.library, [("Caches", f"{definition} A lock prevented most floods in those systems.")])
+    assert definition in rag.query("What is a cache stampede?").answer
+    answer = rag.query("How is it prevented?")
+    assert answer.answer.startswith("“A lock prevented")
+
+
 def test_a_resumed_session_still_knows_its_topic(rag, storage):
     rag.query("RAG 系统怎么评估？")
     later = m12.MemoryRAG(storage, session_id=rag.session_id)

@@ -168,6 +168,12 @@ def test_a_sentence_that_points_back_is_worth_less():
     assert texts(best("counts evidence", source)) == ["Recall here counts the evidence."]
 
 
+def test_what_was_quoted_before_comes_after_what_is_new_but_not_after_what_is_beside_the_point():
+    first, second = "Recall counts the evidence first.", "Precision counts the evidence second."
+    assert texts(best("counts evidence", f"{first} {second}", said=[first])) == [second]
+    assert texts(best("counts evidence", f"{first} Tomatoes need sun.", said=[first])) == [first]
+
+
 def test_with_equal_words_the_better_passage_wins():
     extracts = best("counts evidence", "A counts the evidence.", "B counts the evidence.", scores=[0.2, 0.9])
     assert [extract.source for extract in extracts] == [1, 0]
