@@ -66,10 +66,11 @@ def remove(desk: Desk, args: Namespace) -> int:
         return 0
     options = {"purge": True} if args.purge else {}
     desk.assistant.remove_document(info.document_id, **options)
-    command = desk.typed(f"remove {info.name} --purge")
+    quoted = not args.purge and desk.assistant.removed_earlier(info.name)
+    command = desk.typed(f"remove {info.name} --purge") if quoted else ""
     desk.result(
         {"removed": asdict(info), "purged": args.purge},
-        lambda: desk.views.removed(info, "" if args.purge else command),
+        lambda: desk.views.removed(info, command, purged=args.purge),
     )
     return 0
 

@@ -288,8 +288,8 @@ def documents(infos: Sequence[Any]) -> RenderableType:
     return table
 
 
-def removed(info: Any, purge: str = "") -> Text:
-    """purge: the command that deletes what stays of the document; "" when nothing does."""
+def removed(info: Any, purge: str = "", *, purged: bool = False) -> Text:
+    """purge: the command that deletes what answers and cards quote of the document; "" when nothing does."""
     told = tr(
         f"Removed {info.name} ({count_of(info.pages, 'page')}). Your own notes stay.",
         f"已移除 {info.name}（{info.pages} 页）。你自己的笔记会保留。",
@@ -302,7 +302,7 @@ def removed(info: Any, purge: str = "") -> Text:
         " Nothing of it is left in the data folder; the backups in there were deleted, too.",
         "数据文件夹里已没有它的任何内容，其中的备份也已删除。",
     )
-    return line(told + (kept if purge else nothing))
+    return line(told + (nothing if purged else kept if purge else ""))
 
 
 def would_remove(info: Any) -> Text:

@@ -240,6 +240,9 @@ def test_a_purge_at_a_terminal_asks_and_names_the_backups(run, monkeypatch, said
 
 def test_remove_says_what_stays_and_how_that_goes(run):
     run("load", "tides.md")
+    assert run("remove", "tides.md")[1].rstrip().endswith("Your own notes stay.")
+    run("load", "tides.md")
+    run("ask", "What causes the tide?")
     assert run("remove", "tides.md")[1].rstrip().endswith(f"until: {PROGRAM} remove tides.md --purge")
 
 
