@@ -105,7 +105,7 @@ def relevance_of(
     """Relevance in [0, 1] of an indexed text (its `words`) for a question in the language `asked`, "en" or "zh".
 
     coverage, share in [0, 1]; cosine None without a vector, anchors None for an embedder of unknown scale: words decide.
-    rows: texts on the shelf. is_short: a memory, not a passage of a document.
+    rows: texts on the shelf. is_short: one of the two is no more than a note or a word.
     """
     rows = max(rows, FEW) if is_short else rows  # a short text is near to anything, however few there are
     if cosine is None or anchors is None:

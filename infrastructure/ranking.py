@@ -201,10 +201,11 @@ def _judge(storage: Storage, shelf: str, query: str, candidates, vector, indexed
     cosines = {} if vector is None else storage.cosines(shelf, vector, [candidate.id for candidate in candidates])
     anchors = getattr(storage.embedder, "anchors", None) if cosines else None
     asked, rows = language_of(query), storage.count(shelf)
+    is_short = shelf != "chunk" or len(content.query) == 1  # a word alone is near to anything, as a note is
     for candidate, words, coverage, share in zip(candidates, texts, covered, shares, strict=True):
         cosine = cosines.get(candidate.id)
         relevance = relevance_of(
-            cosine, coverage, share, words, asked=asked, anchors=anchors, is_short=shelf != "chunk", rows=rows
+            cosine, coverage, share, words, asked=asked, anchors=anchors, is_short=is_short, rows=rows
         )
         if relevance >= candidate.relevance:
             candidate.cosine, candidate.coverage, candidate.relevance = cosine, coverage, relevance

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from support import HashEmbedder
 
+from infrastructure import ranking
 from infrastructure.calibration import RELEVANT
 from infrastructure.fusion import Weights
 from infrastructure.lesson import StoppedClock
@@ -144,3 +145,13 @@ def test_why_names_every_part_that_is_known(storage):
     (candidate,) = hybrid_search(storage, "chunk", "apple", vector=storage.embed_query("apple"))
     assert candidate.why()["cosine"] == pytest.approx(0.7071, abs=1e-3)
     assert candidate.why()["relevance"] == pytest.approx(candidate.relevance, abs=1e-4)
+
+
+def test_a_word_alone_across_languages_must_be_as_near_as_a_note(storage, monkeypatch):
+    add(storage, "混合检索结合词语和向量")
+    storage.settle(chroma=False)
+    judged = []
+    monkeypatch.setattr(ranking, "relevance_of", lambda *_, is_short, **__: judged.append(is_short) or 0.0)
+    search(storage, "xyzzy")
+    search(storage, "xyzzy in retrieval")
+    assert judged == [True, False]
