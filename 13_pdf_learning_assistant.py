@@ -27,6 +27,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from infrastructure.calibration import RELEVANT
 from infrastructure.errors import HomeError, UsageError
 from infrastructure.language import tr
 from infrastructure.lineage import forget_sources
@@ -408,7 +409,7 @@ class PDFLearningAssistant:
         )
         noted = [self._with_source(item) for item in items if item.metadata.get("note_type")]
         known = [item for item in items if not item.metadata.get("note_type")]
-        found = self._rag.retriever.search(topic, top_k=8, use_mqe=False, use_hyde=False, min_relevance=0.5)
+        found = self._rag.retriever.search(topic, top_k=8, use_mqe=False, use_hyde=False, min_relevance=RELEVANT)
         passages = [result.passage for result in found]
         asked = self._asked_about(topic, {passage.chunk_id for passage in passages})
         cards, reviews = self.tutor.cards.list(), self.tutor.cards.reviews()

@@ -9,6 +9,7 @@ Scripts 09 and 11 both search through `hybrid_search`: memories in sessions and 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from infrastructure.calibration import relevance_of
@@ -71,13 +72,17 @@ class Terms:
 
     def close(self, text: Sequence[str]) -> float:
         """The largest share of the query's rarity, in [0, 1], that stands within CLOSE words of an indexed text."""
-        rarity = dict(zip(self.query, self.rarity.tolist(), strict=True))
+        rarity = self._rarity_of
         met = [(place, word) for place, word in enumerate(text) if word in rarity]
         best = 0.0
         for n, (start, _) in enumerate(met):
             near = {word for place, word in met[n:] if place < start + CLOSE}
             best = max(best, sum(rarity[word] for word in near))
         return best / (sum(rarity.values()) or 1.0)
+
+    @cached_property
+    def _rarity_of(self) -> dict[str, float]:
+        return dict(zip(self.query, self.rarity.tolist(), strict=True))
 
 
 def said_words(query: str) -> list[str]:
@@ -171,7 +176,9 @@ def _score_words(
     seen = Seen.in_texts(texts, terms.query)
     words = terms.bm25(seen, mean_length)
     close = [terms.close(text) if weights.close else 0.0 for text in texts]
-    places, window, together = Places(pool), np.zeros(len(pool)), np.zeros(len(pool))
+    window, together = np.zeros(len(pool)), np.zeros(len(pool))
+    if weights.window or weights.together:
+        places = Places(pool)
     if weights.window:
         steps = range(-weights.reach, weights.reach + 1)
         counts, lengths = (sum(places.beside(part, step) for step in steps) for part in (seen.counts, seen.lengths))

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from infrastructure.calibration import RELEVANT
 from infrastructure.cards import CardTable, Draft
 from infrastructure.errors import LLMUnavailable
 from infrastructure.language import language, language_of
@@ -27,7 +28,6 @@ from study.questions import (
     title_terms,
 )
 
-ABOUT = 0.5  # relevance from which a passage is about the topic, as in review
 GOOD = 2.0  # worth of a definition or a telling number; names come when these have run out
 ROUNDS = 3  # times a model is asked, the first included
 PASSAGES_AT_ONCE = 6
@@ -73,7 +73,7 @@ class QuizMaker:
             items = [hit.item for hit in self._semantic.retrieve(topic, top_k=10)]
             yield from ([source] for source in map(_note_source, filter(_is_note, items)))
         found = self._retriever.search(
-            topic, top_k=12, use_mqe=False, use_hyde=False, documents=document_ids, min_relevance=ABOUT
+            topic, top_k=12, use_mqe=False, use_hyde=False, documents=document_ids, min_relevance=RELEVANT
         )
         passages = [result.passage for result in found]
         yield from ([_source(passage)] for passage in passages)
