@@ -1,20 +1,30 @@
-"""What every test stands on: the project importable, no settings from outside, the same random examples each run."""
+"""What every test stands on: no settings from outside, the same random examples each run, a home, files."""
 
 import logging
 import os
 import signal
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import tzinfo
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from screen import desk_at
+
+from infrastructure.console import _NOISY
+from infrastructure.embedders import Embedder
+from infrastructure.language import set_language
+from infrastructure.lesson import StoppedClock
+from infrastructure.storage import Storage
+from study import pdf, reading, trouble
+from study.desk import Desk
+from study.document import SourceDocument
+from study.engine import PdfFile
+from study.schedule import Timetable
 
 PROJECT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(PROJECT))
-
-from infrastructure.console import _NOISY  # noqa: E402  the project is importable from here on
-
 settings.register_profile("study", deadline=None, derandomize=True)
 settings.load_profile("study")
 
@@ -53,3 +63,105 @@ def data_dir() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no public data sets at {folder}; set STUDY_TEST_DATA to a folder that has them")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    """A test may choose another language for the screen; the next one begins in English."""
+    set_language("en")
+    yield
+    set_language("en")
+
+
+@pytest.fixture
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The empty folder that the test works in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# ---- A home, and what stands on it. A file that wants one part otherwise has a fixture of that name. ----
+
+
+@pytest.fixture
+def clock() -> StoppedClock:
+    return StoppedClock()
+
+
+@pytest.fixture
+def embedder() -> Embedder | None:
+    """Words only."""
+    return None
+
+
+@pytest.fixture
+def storage(tmp_path: Path, clock: StoppedClock, embedder: Embedder | None) -> Iterator[Storage]:
+    with Storage(tmp_path / "home", embedder=embedder, now=clock) as storage:
+        yield storage
+
+
+@pytest.fixture
+def diary(storage: Storage) -> Any:
+    return import_module("09_memory_system").EpisodicMemory(storage)
+
+
+@pytest.fixture
+def handbook(storage: Storage) -> Any:
+    return import_module("09_memory_system").SemanticMemory(storage)
+
+
+@pytest.fixture
+def zone() -> tzinfo | None:
+    """Where the learner's days begin and end: as on this machine."""
+    return None
+
+
+@pytest.fixture
+def assistant(storage: Storage, zone: tzinfo | None) -> Iterator[Any]:
+    m13 = import_module("13_pdf_learning_assistant")
+    assistant = m13.PDFLearningAssistant(storage, timetable=Timetable(zone=zone))
+    yield assistant
+    assistant.close()
+
+
+@pytest.fixture
+def desk(assistant: Any) -> Desk:
+    return desk_at(assistant)
+
+
+# ---- Files ----
+
+
+@pytest.fixture
+def opened(engine: type[PdfFile], tmp_path: Path) -> Iterator[Callable[..., PdfFile]]:
+    """opened(bytes, password) → a PDF with these bytes, open in the file's fixture `engine`; closed after the test."""
+    files = []
+
+    def open_pdf(data: bytes, password: str | None = None) -> PdfFile:
+        path = tmp_path / f"{len(files)}.pdf"
+        path.write_bytes(data)
+        files.append(engine(path, password))
+        return files[-1]
+
+    yield open_pdf
+    for file in files:
+        file.close()
+
+
+@pytest.fixture
+def without_ocr(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the extra were absent: recognising takes seconds, and test_ocr.py does it."""
+    for module in (pdf, reading, trouble):
+        monkeypatch.setattr(module, "has", lambda name: False)
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Callable[..., SourceDocument]:
+    """load(bytes, name, **options) → what is read of a file with that content."""
+
+    def load_bytes(data: bytes, name: str = "book.pdf", **options: Any) -> SourceDocument:
+        path = tmp_path / name
+        path.write_bytes(data)
+        return reading.read_document(path, **options)
+
+    return load_bytes

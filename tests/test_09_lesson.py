@@ -4,41 +4,18 @@ from datetime import timedelta
 from importlib import import_module
 
 import pytest
+from screen import shown
 
 from infrastructure.language import set_language
-from infrastructure.lesson import StoppedClock
 from infrastructure.storage import Storage
 
 m09 = import_module("09_memory_system")
 
 
-@pytest.fixture
-def clock():
-    return StoppedClock()
-
-
-@pytest.fixture
-def storage(tmp_path, clock):
-    with Storage(tmp_path, now=clock) as opened:
-        yield opened
-
-
-def shown(folder):
-    from io import StringIO
-
-    from infrastructure.console import Screen
-
-    out = StringIO()
-    for renderable in m09.lesson(folder):
-        Screen(out, out, color=False, width=120).show(renderable)
-    return out.getvalue()
-
-
 @pytest.mark.parametrize(("language", "word"), [("en", "Try it"), ("zh", "试一试")])
 def test_the_lesson_says_the_same_every_time(tmp_path, language, word):
     set_language(language)
-    first, second = (shown(tmp_path / name) for name in ("one", "two"))
-    set_language("en")
+    first, second = (shown(*m09.lesson(tmp_path / name)) for name in ("one", "two"))
     assert first == second
     assert word in first
 

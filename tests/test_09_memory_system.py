@@ -7,7 +7,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support import HashEmbedder
 
-from infrastructure.lesson import StoppedClock
 from infrastructure.storage import Storage
 from infrastructure.text import repair
 
@@ -20,24 +19,8 @@ any_text = st.text(st.characters(exclude_categories=()))
 
 
 @pytest.fixture
-def clock():
-    return StoppedClock()
-
-
-@pytest.fixture
-def storage(tmp_path, clock):
-    with Storage(tmp_path / "home", embedder=HashEmbedder(), now=clock) as storage:
-        yield storage
-
-
-@pytest.fixture
-def diary(storage):
-    return m09.EpisodicMemory(storage)
-
-
-@pytest.fixture
-def handbook(storage):
-    return m09.SemanticMemory(storage)
+def embedder():
+    return HashEmbedder()
 
 
 @pytest.fixture

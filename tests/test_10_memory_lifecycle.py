@@ -10,6 +10,7 @@ from importlib import import_module
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from screen import shown
 from support import HashEmbedder, ScriptedLLM
 
 from infrastructure import themes
@@ -834,21 +835,11 @@ def test_a_home_that_fails_in_the_background_leaves_a_notice(home, monkeypatch):
 @pytest.fixture(params=["en", "zh"])
 def screen_language(request):
     set_language(request.param)
-    yield request.param
-    set_language("en")
-
-
-def shown(script, folder):
-    from rich.console import Console
-
-    console = Console(width=120, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    for renderable in script.lesson(folder):
-        console.print(renderable, markup=False)
-    return console.export_text()
+    return request.param
 
 
 def test_the_lesson_says_the_same_every_time_in_both_languages(tmp_path, screen_language):
-    first, second = (shown(m10, tmp_path / name) for name in ("one", "two"))
+    first, second = (shown(*m10.lesson(tmp_path / name)) for name in ("one", "two"))
     assert first == second
     assert ("试一试" in first) == (screen_language == "zh")
 

@@ -1,14 +1,13 @@
 """Retrieval: where the chain of embedders lands, what the variants are, how pools are merged, what a search may return."""
 
 from importlib import import_module
-from io import StringIO
 
 import numpy as np
 import pytest
+from screen import shown
 from support import HashEmbedder, ScriptedLLM
 
 from infrastructure.calibration import RELEVANT
-from infrastructure.console import Screen
 from infrastructure.errors import EmbedderUnavailable, LLMUnavailable, RerankerUnavailable
 from infrastructure.fusion import Candidate
 from infrastructure.language import set_language
@@ -589,18 +588,10 @@ def in_words(monkeypatch):
     monkeypatch.setattr(m11, "rungs_for", lambda *_, **__: [fails("embedded")])
 
 
-def shown(folder):
-    out = StringIO()
-    for renderable in m11.lesson(folder):
-        Screen(out, out, color=False, width=120).show(renderable)
-    return out.getvalue()
-
-
 @pytest.mark.parametrize(("language", "word"), [("en", "Nothing relevant: []."), ("zh", "没有相关内容：[]。")])
 def test_the_lesson_shows_variants_legs_and_an_empty_result(tmp_path, in_words, language, word):
     set_language(language)
-    text = shown(tmp_path)
-    set_language("en")
+    text = shown(*m11.lesson(tmp_path))
     assert word in text
     assert "hyde" in text
     assert "embedded is not here." in text

@@ -7,8 +7,6 @@ import pytest
 from support import HashEmbedder, ScriptedLLM
 
 from infrastructure.errors import LLMUnavailable
-from infrastructure.lesson import StoppedClock
-from infrastructure.storage import Storage
 from infrastructure.utterance import LONGEST_QUESTION
 
 m11 = import_module("11_unified_retrieval")
@@ -21,17 +19,6 @@ FAILURES = [
     LLMUnavailable("The answer was empty.", reason="empty"),
     ["A beginning ", LLMUnavailable("The answer broke off.", reason="cut")],
 ]
-
-
-@pytest.fixture
-def clock():
-    return StoppedClock()
-
-
-@pytest.fixture
-def storage(tmp_path, clock):
-    with Storage(tmp_path / "home", now=clock) as storage:
-        yield storage
 
 
 @pytest.fixture

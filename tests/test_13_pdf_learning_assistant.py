@@ -21,7 +21,6 @@ from infrastructure.utterance import LONGEST_QUESTION
 from study import chunking, worker
 from study.chunking import LONGEST_TOKEN, size
 
-m12 = import_module("12_memory_enhanced_rag")
 m13 = import_module("13_pdf_learning_assistant")
 cut = m13.chunk_markdown_with_paths
 
@@ -185,18 +184,13 @@ def test_a_megabyte_in_one_line_is_cut_in_seconds():
 
 
 @pytest.fixture
-def clock():
-    return StoppedClock()
-
-
-@pytest.fixture
-def storage(tmp_path, clock):
-    with Storage(tmp_path / "home", embedder=HashEmbedder(), now=clock) as storage:
-        yield storage
+def embedder():
+    return HashEmbedder()
 
 
 @pytest.fixture
 def assistant(storage):
+    """For tests that close the home themselves."""
     return m13.PDFLearningAssistant(storage)
 
 

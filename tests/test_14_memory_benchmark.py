@@ -22,13 +22,6 @@ ASKED = Sample(
 )
 
 
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
-
-
 def outcome(sample=ASKED, mode=m14.FULL, *, answer="You told me: “I like mnemonics.”", used=(), lasting=(), ms=10.0):
     given = Answer(sample.question, answer, "extractive", True)
     return m14.Outcome(sample, mode, given, list(used), list(lasting), ms, [1.0, 3.0])

@@ -21,9 +21,8 @@ def test_the_examples_in_docstrings_hold():
 
 
 @pytest.fixture
-def rag(tmp_path):
-    with Storage(tmp_path / "home") as storage:
-        yield m12.MemoryRAG(storage)
+def rag(storage):
+    return m12.MemoryRAG(storage)
 
 
 class TestNullMemory(MemoryContract):

@@ -8,19 +8,12 @@ from support import ScriptedLLM
 
 from infrastructure.annotate import checked, parse
 from infrastructure.errors import LLMUnavailable
-from infrastructure.storage import Storage
 
 m09 = import_module("09_memory_system")
 m10 = import_module("10_memory_lifecycle")
 
 TEXT = "Rocchio feedback moves the query towards relevant texts"
 GOOD = {"1": {"entities": ["Rocchio feedback", "query"], "relations": [["Rocchio feedback", "moves", "query"]]}}
-
-
-@pytest.fixture
-def handbook(tmp_path):
-    with Storage(tmp_path) as storage:
-        yield m09.SemanticMemory(storage)
 
 
 def annotate(handbook, *answers):

@@ -10,18 +10,11 @@ from hypothesis import strategies as st
 
 from infrastructure.cards import Card, CardTable, Draft
 from infrastructure.errors import UsageError
-from infrastructure.lesson import StoppedClock
 from infrastructure.storage import Storage
 from infrastructure.text import repair
 from study.schedule import EASY, GOOD, Timetable
 
 TODAY = date(2026, 5, 8)
-
-
-@pytest.fixture
-def storage(tmp_path):
-    with Storage(tmp_path / "home", now=StoppedClock()) as storage:
-        yield storage
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Complaints of people who read answers and follow their citations, one test or more each, with what is right."""
 
-import io
 import socket
 import time
 from contextlib import contextmanager
@@ -8,20 +7,17 @@ from importlib import import_module
 
 import pytest
 from data.make_pdfs import make_pdf
+from screen import shown
 from support import HashEmbedder, OpenAIServer, Reply, ScriptedLLM
 
-from infrastructure.console import Screen
 from infrastructure.embedders import SentenceTransformerEmbedder, cached_model
 from infrastructure.errors import EmbedderUnavailable
-from infrastructure.language import set_language
-from infrastructure.lesson import StoppedClock
 from infrastructure.library import NewChunk, StoredPage
 from infrastructure.llm import LiteLLM
 from infrastructure.settings import Settings
 from infrastructure.storage import Storage
 from study import views
 
-m09 = import_module("09_memory_system")
 m11 = import_module("11_unified_retrieval")
 m12 = import_module("12_memory_enhanced_rag")
 m13 = import_module("13_pdf_learning_assistant")
@@ -36,31 +32,6 @@ PAGES = (
     "The lynx is a cat that hunts in snow.",
     "The carp is a fish that sleeps in winter.",
 )
-
-
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
-
-
-@pytest.fixture
-def clock():
-    return StoppedClock()
-
-
-@pytest.fixture
-def storage(tmp_path, clock):
-    with Storage(tmp_path / "home", now=clock) as storage:
-        yield storage
-
-
-@pytest.fixture
-def assistant(storage):
-    assistant = m13.PDFLearningAssistant(storage)
-    yield assistant
-    assistant.close()
 
 
 @pytest.fixture
@@ -81,13 +52,6 @@ def load_pdf(assistant, tmp_path):
     return load
 
 
-def shown(renderable) -> str:
-    """What a terminal with colours would be sent."""
-    out = io.StringIO()
-    Screen(out, io.StringIO(), width=200, color=False).show(renderable)
-    return out.getvalue()
-
-
 def bytes_of(home) -> bytes:
     files = [path for path in home.rglob("*") if path.is_file()]
     assert files
@@ -104,7 +68,7 @@ def test_01_a_fact_is_cited_with_its_page_counted_from_1_also_on_screen(assistan
     load_pdf(PAGES)
     answer = assistant.ask(question)
     assert (answer.citations[0].page, answer.citations[0].quote) == (page, PAGES[page - 1])
-    assert f"[1] book.pdf, p. {page}\n" in shown(views.answer(answer))
+    assert f"[1] book.pdf, p. {page}\n" in shown(views.answer(answer), width=200)
 
 
 # ---- 2 ----
@@ -242,7 +206,7 @@ def test_07_a_question_that_leans_gets_the_topic_of_the_last_turn(rag, question)
     assert answer.enriched_query.startswith(question)
     assert QUESTION in answer.enriched_query
     assert answer.to_json()["enriched_query"] == answer.enriched_query
-    assert QUESTION in shown(views.answer(answer))
+    assert QUESTION in shown(views.answer(answer), width=200)
 
 
 def test_07_the_second_one_is_the_second_thing_of_the_last_answer(rag):
@@ -417,7 +381,7 @@ def test_13_a_source_that_does_not_exist_is_taken_out_and_an_unsupported_sentenc
     assert answer.answer == "评估看 Recall 和 Precision [1]。月球引起潮汐变化 [1]。还有别的。"
     assert [citation.n for citation in answer.citations] == [1]
     assert answer.to_json()["unsupported"] == ["月球引起潮汐变化 [1]。"]
-    screen = shown(views.answer(answer))
+    screen = shown(views.answer(answer), width=200)
     assert "No such source, taken out: [7]" in screen
     assert "Not borne out by its source: “月球引起潮汐变化 [1]。”" in screen
 
@@ -434,9 +398,9 @@ def test_14_marks_and_escapes_in_a_page_or_an_answer_are_only_letters(assistant,
     answer = assistant.ask("What does recall count?", use_mqe=False)
     assert answer.found
     for part in (views.answer(answer), views.documents(assistant.documents())):
-        screen = shown(part)
+        screen = shown(part, width=200)
         assert "\x1b" not in screen and "\x07" not in screen
-    assert NASTY in shown(views.answer(answer))
+    assert NASTY in shown(views.answer(answer), width=200)
 
 
 # ---- 15 ----

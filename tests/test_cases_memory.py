@@ -14,7 +14,6 @@ import pytest
 from support import HashEmbedder, ScriptedLLM
 
 from infrastructure.fusion import rescale, zscores
-from infrastructure.lesson import StoppedClock
 from infrastructure.settings import Settings
 from infrastructure.storage import Storage
 
@@ -26,17 +25,6 @@ m12 = import_module("12_memory_enhanced_rag")
 PROJECT = Path(__file__).resolve().parent.parent
 DAY = timedelta(days=1)
 STORED = [m09.EpisodicMemory, m09.SemanticMemory]
-
-
-@pytest.fixture
-def clock():
-    return StoppedClock()
-
-
-@pytest.fixture
-def storage(tmp_path, clock):
-    with Storage(tmp_path / "home", now=clock) as storage:
-        yield storage
 
 
 @pytest.fixture

@@ -4,45 +4,22 @@ What one module can show stands in its own tests: columns in test_layout and tes
 crashes in test_worker, scans in test_ocr, headers in test_running, joined lines in test_pagetext, passwords in test_pdfium.
 """
 
-import io
 import re
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 from data.make_pdfs import Line, make_pdf, writer_of, written
 from pypdf.generic import DictionaryObject, NameObject, NumberObject
+from screen import desk_at
 
-from infrastructure.console import Screen
 from infrastructure.errors import DocumentError
 from infrastructure.storage import Storage
-from study import pdf, reading, trouble
-from study.desk import Desk
 from study.loading import load_files
 from study.plaintext import regain_chinese
-from study.reading import read_document
 
 m13 = import_module("13_pdf_learning_assistant")
+pytestmark = pytest.mark.usefixtures("without_ocr")
 TEXT = "Retrieval finds the passages that fit\nand the model writes an answer."
-
-
-@pytest.fixture(autouse=True)
-def without_ocr(monkeypatch):
-    """Recognising takes seconds; test_ocr.py does it."""
-    for module in (pdf, reading, trouble):
-        monkeypatch.setattr(module, "has", lambda name: False)
-
-
-@pytest.fixture
-def load(tmp_path: Path):
-    """load(bytes) → SourceDocument of a PDF with that content."""
-
-    def load_bytes(data: bytes):
-        path = tmp_path / "book.pdf"
-        path.write_bytes(data)
-        return read_document(path)
-
-    return load_bytes
 
 
 # ---- The file is damaged ----
@@ -129,7 +106,7 @@ def test_a_folder_of_good_and_bad_files_is_told_file_by_file(tmp_path):
     for name, data in files.items():
         (folder / name).write_bytes(data)
     with Storage(tmp_path / "home") as storage:
-        desk = Desk(Screen(io.StringIO(), io.StringIO()), None, assistant=m13.PDFLearningAssistant(storage))
+        desk = desk_at(m13.PDFLearningAssistant(storage))
         loading = load_files(desk, sorted(folder.iterdir()))
         assert [info.name for info in desk.assistant.documents()] == ["1 good.pdf", "6 partly.pdf", "7 notes.md"]
     assert len(loading.errors) == 4

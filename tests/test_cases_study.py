@@ -38,12 +38,15 @@ def opened(folder, clock, llm=None):
 
 
 @pytest.fixture
-def assistant(tmp_path, clock):
-    assistant = opened(tmp_path / "home", clock)
+def zone():
+    return SHANGHAI
+
+
+@pytest.fixture
+def assistant(assistant):
+    """Has the book."""
     assistant.load_text(BOOK, "tides.md")
-    yield assistant
-    assistant.close()
-    assistant.storage.close()
+    return assistant
 
 
 def question(text: str, **changes) -> dict:

@@ -15,12 +15,6 @@ CURVES = [Curve("记忆的生命周期", [1 - day / 60 for day in range(31)]), C
 CHAPTERS = [{"title": "第一章 记忆", "opened": 1, "pages": 4}, {"title": "2 Recall", "opened": 0, "pages": 9}]
 
 
-@pytest.fixture(autouse=True)
-def english():
-    yield
-    set_language("en")
-
-
 @pytest.fixture
 def strict():
     """matplotlib warns when it draws a box."""

@@ -24,11 +24,7 @@ HEAVY = ("numpy", "rich", "chromadb", "litellm", "sklearn", "pypdf", "prompt_too
          "pypdfium2", "pdfplumber")  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    yield
-    language.set_language("en")
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 @pytest.fixture

@@ -1,40 +1,20 @@
-import io
-from importlib import import_module
 from pathlib import Path
 
 import pytest
-from fake_assistant import lesson
 
 from infrastructure.cards import Draft
-from infrastructure.console import Screen
-from infrastructure.lesson import StoppedClock
 from infrastructure.memory_rows import STATUSES
-from infrastructure.storage import Storage
 from study.commands import COMMANDS
 from study.completion import CHOICES, complete
-from study.desk import Desk
 from study.memories import ACTIONS
 from study.paths import complete_path
-
-m13 = import_module("13_pdf_learning_assistant")
 
 
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def assistant(tmp_path):
-    with Storage(tmp_path / ".home", now=StoppedClock()) as storage:
-        assistant = m13.PDFLearningAssistant(storage)
-        yield assistant
-        assistant.close()
-
-
-@pytest.fixture
-def desk(assistant):
-    return Desk(Screen(io.StringIO(), io.StringIO()), lesson, assistant=assistant)
+    """Beside the home, which would be offered, too."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
 
 
 @pytest.fixture

@@ -295,11 +295,8 @@ def test_a_writer_that_does_not_end_is_one_sentence(path, database, monkeypatch)
 def test_the_sentence_is_in_the_language_of_the_screen(path):
     path.mkdir()
     set_language("zh")
-    try:
-        with pytest.raises(HomeError, match="无法写入"):
-            Database(path)
-    finally:
-        set_language("en")
+    with pytest.raises(HomeError, match="无法写入"):
+        Database(path)
 
 
 # ---- Real deletion ----

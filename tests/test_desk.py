@@ -5,14 +5,7 @@ from importlib import import_module
 
 import pytest
 
-from infrastructure.lesson import StoppedClock
-
 m09 = import_module("09_memory_system")
-
-
-@pytest.fixture
-def clock():
-    return StoppedClock()
 
 
 @pytest.fixture

@@ -26,7 +26,6 @@ from infrastructure.embedders import (
     windows,
 )
 from infrastructure.errors import EmbedderUnavailable
-from infrastructure.language import set_language
 
 PROJECT = Path(__file__).resolve().parent.parent
 KEY = "sk-test-0123456789"
@@ -36,13 +35,6 @@ FACT_QUESTION = "What is the capital of Zembla?"
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Accessing the .* attribute", "ignore:Item .* TypedDict"
 )  # LiteLLM's own
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
 
 
 @pytest.fixture

@@ -20,20 +20,21 @@ m13 = import_module("13_pdf_learning_assistant")
 BOOK = "# Decay\n\nThe half-life is 24 hours: then half is left.\n\n# Rivers\n\nThe Nile is 6650 kilometres long, they say.\n"
 
 
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
+@pytest.fixture
+def clock():
+    return StoppedClock(datetime(2026, 3, 4, 4, tzinfo=UTC))
 
 
 @pytest.fixture
-def assistant(tmp_path):
-    with Storage(tmp_path / "home", now=StoppedClock(datetime(2026, 3, 4, 4, tzinfo=UTC))) as storage:
-        assistant = m13.PDFLearningAssistant(storage, timetable=Timetable(zone=UTC))
-        assistant.load_text(BOOK, "guide.md")
-        yield assistant
-        assistant.close()
+def zone():
+    return UTC
+
+
+@pytest.fixture
+def assistant(assistant):
+    """Has the book."""
+    assistant.load_text(BOOK, "guide.md")
+    return assistant
 
 
 @pytest.fixture

@@ -11,12 +11,6 @@ from infrastructure.language import set_language
 PROJECT = Path(__file__).resolve().parent.parent
 
 
-@pytest.fixture(autouse=True)
-def screen_is_english_again():
-    yield
-    set_language("en")
-
-
 @pytest.fixture
 def absent(monkeypatch):
     """An extra whose module nobody has."""

@@ -8,14 +8,6 @@ from support import ScriptedLLM
 from benchmarks import judge
 from benchmarks.judge import Judge, parse_verdict
 from infrastructure.errors import LLMUnavailable, UsageError
-from infrastructure.language import set_language
-
-
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
 
 
 def test_the_examples_in_docstrings_hold():

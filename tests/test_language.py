@@ -3,12 +3,6 @@ import pytest
 from infrastructure.language import language, language_of, set_language, tr, tr_like
 
 
-@pytest.fixture(autouse=True)
-def screen_is_english_again():
-    yield
-    set_language("en")
-
-
 def test_the_screen_speaks_one_language():
     set_language("zh")
     assert (language(), tr("page", "页")) == ("zh", "页")
@@ -42,5 +36,4 @@ def test_one_chinese_question_in_an_english_page_does_not_make_it_chinese():
 
 
 def test_an_answer_follows_its_question_and_not_the_screen():
-    set_language("en")
     assert tr_like("这是什么？", "Not found.", "没有找到。") == "没有找到。"

@@ -15,7 +15,6 @@ from infrastructure.cards import Draft
 from infrastructure.console import Screen
 from infrastructure.errors import UsageError
 from infrastructure.language import set_language
-from infrastructure.lesson import StoppedClock
 from infrastructure.storage import Storage
 from study import learning, learning_views
 from study.arguments import parse
@@ -34,25 +33,11 @@ Recall is the share of what was found in the end.
 """
 
 
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
-
-
 @pytest.fixture
-def clock():
-    return StoppedClock()
-
-
-@pytest.fixture
-def assistant(tmp_path, clock):
-    with Storage(tmp_path / "home", now=clock) as storage:
-        assistant = m13.PDFLearningAssistant(storage)
-        assistant.load_text(BOOK, "guide.md")
-        yield assistant
-        assistant.close()
+def assistant(assistant):
+    """Has the book."""
+    assistant.load_text(BOOK, "guide.md")
+    return assistant
 
 
 class Keyboard:

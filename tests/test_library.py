@@ -4,16 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infrastructure.lesson import StoppedClock
 from infrastructure.library import Library, NewChunk, StoredPage, raw_slice
-from infrastructure.storage import Storage
 from study.pagetext import clean_page
 
 
 @pytest.fixture
-def library(tmp_path):
-    with Storage(tmp_path, now=StoppedClock()) as storage:
-        yield Library(storage)
+def library(storage):
+    return Library(storage)
 
 
 def add(library, texts, *, name="book.pdf", path="/books/book.pdf", headings=(), **options):

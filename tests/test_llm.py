@@ -41,13 +41,6 @@ def warm() -> None:
         model(server).complete("hello")
 
 
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
-
-
 @pytest.fixture(params=["whole", "streamed"])
 def ask(request: pytest.FixtureRequest):
     """Both ways to get an answer, as one function: what holds for one holds for the other."""

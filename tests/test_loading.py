@@ -22,12 +22,6 @@ class Stopping(FakeAssistant):
         return type(report)(**{**vars(report), "action": "stopped"}) if path.name == "long.pdf" else report
 
 
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def desk_with(*names: str, as_json: bool = False) -> tuple[Desk, list[Path]]:
     files = [Path(name) for name in names]
     for file in files:
@@ -35,7 +29,7 @@ def desk_with(*names: str, as_json: bool = False) -> tuple[Desk, list[Path]]:
     return Desk(Screen(io.StringIO(), io.StringIO(), json=as_json), None, assistant=Stopping()), files
 
 
-def test_a_file_that_was_stopped_is_the_last(place):
+def test_a_file_that_was_stopped_is_the_last(own_folder):
     desk, files = desk_with("a.pdf", "long.pdf", "c.pdf")
     loading = load_files(desk, files)
     assert loading.stopped
@@ -43,26 +37,26 @@ def test_a_file_that_was_stopped_is_the_last(place):
     assert "not tried yet: 1" in desk.screen.stderr.getvalue()
 
 
-def test_stopping_leaves_the_vectors_for_later(place):
+def test_stopping_leaves_the_vectors_for_later(own_folder):
     desk, files = desk_with("a.pdf", "long.pdf")
     load_files(desk, files)
     assert ("settle",) not in desk.assistant.calls
 
 
-def test_stopped_before_its_first_page_a_file_leaves_the_others_loaded(place):
+def test_stopped_before_its_first_page_a_file_leaves_the_others_loaded(own_folder):
     desk, files = desk_with("a.pdf", "early.pdf")
     loading = load_files(desk, files)
     assert loading.stopped
     assert "1 loaded." in desk.screen.stdout.getvalue()
 
 
-def test_when_nothing_was_loaded_ctrl_c_is_just_that(place):
+def test_when_nothing_was_loaded_ctrl_c_is_just_that(own_folder):
     desk, files = desk_with("early.pdf")
     with pytest.raises(KeyboardInterrupt):
         load_files(desk, files)
 
 
-def test_several_files_have_a_line_each(place):
+def test_several_files_have_a_line_each(own_folder):
     desk, files = desk_with("a.pdf", "broken.pdf", "c.pdf")
     load_files(desk, files)
     shown = desk.screen.stdout.getvalue().splitlines()
@@ -73,7 +67,7 @@ def test_several_files_have_a_line_each(place):
     assert "broken.pdf cannot be read" in desk.screen.stderr.getvalue()
 
 
-def test_json_has_an_entry_for_each(place):
+def test_json_has_an_entry_for_each(own_folder):
     desk, files = desk_with("a.pdf", "broken.pdf", as_json=True)
     load_files(desk, files)
     told = json.loads(desk.screen.stdout.getvalue())

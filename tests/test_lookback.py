@@ -1,18 +1,11 @@
 """Reviewing a topic: what went wrong and when, what of its chapters was never touched, and the next step."""
 
-import io
-from importlib import import_module
-
 import pytest
 from data.make_pdfs import make_pdf
+from screen import shown
 
-from infrastructure.console import Screen
-from infrastructure.language import set_language
-from infrastructure.lesson import StoppedClock
-from infrastructure.storage import Storage
 from study import views
 
-m13 = import_module("13_pdf_learning_assistant")
 BOOK = """# 1 Tides
 
 ## 1.1 Moon
@@ -31,35 +24,15 @@ A river delta is a landform made of the mud that a river carries.
 """
 
 
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
-
-
 @pytest.fixture
-def clock():
-    return StoppedClock()
-
-
-@pytest.fixture
-def assistant(tmp_path, clock):
-    with Storage(tmp_path / "home", now=clock) as storage:
-        assistant = m13.PDFLearningAssistant(storage)
-        assistant.load_text(BOOK, "tides.md")
-        yield assistant
-        assistant.close()
+def assistant(assistant):
+    """Has the book."""
+    assistant.load_text(BOOK, "tides.md")
+    return assistant
 
 
 def card_about(assistant, topic: str):
     return assistant.quiz(topic, count=1).cards[0]
-
-
-def shown(review) -> str:
-    out = io.StringIO()
-    Screen(out, io.StringIO(), color=False, width=80).show(views.review(review))
-    return out.getvalue()
 
 
 def test_a_wrong_answer_is_told_with_its_time_and_what_is_right(assistant, clock):
@@ -70,7 +43,7 @@ def test_a_wrong_answer_is_told_with_its_time_and_what_is_right(assistant, clock
     (mistake,) = assistant.review("moon").wrong
     assert (mistake.given, mistake.answer, mistake.times, mistake.known_since) == ("31", "27", 2, False)
     assert mistake.at == clock() and mistake.document == "tides.md"
-    assert "you said “31”; right is 27, 2 times" in shown(assistant.review("moon"))
+    assert "you said “31”; right is 27, 2 times" in shown(views.review(assistant.review("moon")))
 
 
 def test_what_is_known_by_now_says_so_and_what_was_never_wrong_is_not_told(assistant, clock):
@@ -79,7 +52,7 @@ def test_what_is_known_by_now_says_so_and_what_was_never_wrong_is_not_told(assis
     clock.move(minutes=5)
     assistant.tutor.answer(card.card_id, "27")
     (mistake,) = assistant.review("moon").wrong
-    assert mistake.known_since and "known since" in shown(assistant.review("moon"))
+    assert mistake.known_since and "known since" in shown(views.review(assistant.review("moon")))
     other = card_about(assistant, "river delta")
     assistant.tutor.answer(other.card_id, rating=3)
     assert assistant.review("river delta").wrong == []
@@ -111,7 +84,7 @@ def test_gaps_are_parts_of_the_same_chapter_that_were_never_touched(tmp_path, as
     assistant.ask("What causes the tide and pulls the sea?")
     gaps = assistant.review("moon").gaps
     assert [(gap.heading_path, gap.page) for gap in gaps] == [("1 Tides > 1.2 Spring tides", 2)]
-    assert "Never touched" in shown(assistant.review("moon"))
+    assert "Never touched" in shown(views.review(assistant.review("moon")))
     assistant.add_note("Highest at new moon.", document=document_id, page=2)
     assert assistant.review("moon").gaps == []
 
@@ -127,9 +100,9 @@ def test_the_next_step_names_the_page_to_read_again(assistant):
 def test_nothing_yet_names_the_sections_that_cover_it(assistant):
     review = assistant.review("river delta")
     assert review.is_empty and review.sections[0].heading_path == "2 Rivers > 2.1 Deltas"
-    assert shown(review).startswith("Nothing about river delta yet.")
+    assert shown(views.review(review)).startswith("Nothing about river delta yet.")
 
 
 def test_a_note_shows_its_document_and_page(assistant):
     assistant.add_note("The moon pulls!", concept="moon", document="tides.md", page=1)
-    assert "The moon pulls!  [moon]  tides.md" in shown(assistant.review("moon"))
+    assert "The moon pulls!  [moon]  tides.md" in shown(views.review(assistant.review("moon")))

@@ -1,27 +1,16 @@
 import doctest
-import io
-import json
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 import terminal_schemas
-from fake_assistant import lesson
 from jsonschema import Draft202012Validator
+from screen import said, said_as_json
 
-from infrastructure import language
-from infrastructure.console import Screen
 from infrastructure.errors import UsageError
-from infrastructure.lesson import StoppedClock
-from infrastructure.settings import Settings
-from infrastructure.storage import Storage
 from study import lookup
-from study.arguments import parse
-from study.commands import find
 from study.desk import Desk
 from study.lookup import find_quote
 
-m13 = import_module("13_pdf_learning_assistant")
 GUIDE = Path(__file__).resolve().parent.parent / "samples" / "memory_rag_guide.pdf"
 TIDES = "# Tides\n\nThe tide is caused by the moon, which pulls the water of the sea.\n"
 HYDE = "What does HyDE stand for?"
@@ -31,41 +20,14 @@ SCHEMAS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def english():
-    yield
-    language.set_language("en")
-
-
-@pytest.fixture
-def desk(tmp_path):
-    with Storage(tmp_path / "home", now=StoppedClock()) as storage:
-        assistant = m13.PDFLearningAssistant(storage)
-        desk = Desk(Screen(io.StringIO(), io.StringIO()), lesson, interactive=True, assistant=assistant)
-        desk.settings = Settings.load({"home": tmp_path / "home", "language": "en"}, environ={}, dotenv={})
-        yield desk
-        assistant.close()
-
-
 @pytest.fixture
 def guide(desk):
     """The sample guide, loaded. Its page 7 has a 5 printed on it."""
     return desk.assistant.load_document(GUIDE)
 
 
-def say(desk: Desk, name: str, *words: str) -> str:
-    """What a command shows."""
-    desk.screen.stdout.seek(0)
-    desk.screen.stdout.truncate()
-    command = find(name)
-    command.run(desk, parse(command, words, in_session=True))
-    return desk.screen.stdout.getvalue()
-
-
 def told(desk: Desk, name: str, *words: str):
-    desk.screen.json_only = True
-    value = json.loads(say(desk, name, *words))
-    desk.screen.json_only = False
+    value = said_as_json(desk, name, *words)
     Draft202012Validator(SCHEMAS[name]).validate(value)
     return value
 
@@ -80,7 +42,7 @@ def test_the_examples_in_docstrings_hold():
 def test_open_shows_the_page_around_the_quote_and_marks_it(desk, guide):
     answer = desk.assistant.ask(HYDE)
     first = answer.citations[0]
-    shown = say(desk, "open", "1")
+    shown = said(desk, "open", "1")
     assert shown.startswith("[1] memory_rag_guide.pdf, p. 5 (PDF page 7)")
     assert f">>{' '.join(first.quote.split())}<<" in " ".join(shown.split())
     assert f"/page {first.page} shows all of it." in shown and "4.1 Hybrid retrieval" not in shown
@@ -115,23 +77,23 @@ def test_a_source_that_is_not_there_is_one_sentence(desk, guide, ask, told_):
     if ask:
         desk.assistant.ask(HYDE)
     with pytest.raises(UsageError, match=told_):
-        say(desk, "open", "40")
+        said(desk, "open", "40")
 
 
 def test_a_document_that_was_removed_since_is_named(desk, guide):
     desk.assistant.ask(HYDE)
     desk.assistant.remove_document("memory_rag_guide.pdf")
     with pytest.raises(UsageError, match=r"memory_rag_guide\.pdf has been removed since"):
-        say(desk, "open", "1")
+        said(desk, "open", "1")
 
 
 def test_a_command_of_its_own_opens_what_the_last_session_cited(desk, guide):
     desk.assistant.ask(HYDE)
     desk.assistant.new_session()
     with pytest.raises(UsageError):
-        say(desk, "open", "1")
+        said(desk, "open", "1")
     desk.interactive = False
-    shown = say(desk, "open", "1")
+    shown = said(desk, "open", "1")
     assert "PDF page 7" in shown and "\npage 7 shows all" in shown
 
 
@@ -139,7 +101,7 @@ def test_a_command_of_its_own_opens_what_the_last_session_cited(desk, guide):
 
 
 def test_a_number_is_the_pdf_page_and_the_printed_one_is_named(desk, guide):
-    shown = say(desk, "page", "5")
+    shown = said(desk, "page", "5")
     assert shown.startswith("memory_rag_guide.pdf, p. 3 (PDF page 5)")
     assert "the page with 5 printed on it is /page 7" in shown and "/page 6 goes on." in shown
     assert told(desk, "page", "５")["page"] == 5
@@ -170,7 +132,7 @@ def test_a_page_that_is_not_there_says_which_are(desk, guide, typed):
 def test_the_document_is_the_one_named_looked_at_or_cited(desk, guide):
     desk.assistant.load_text(TIDES, "tides.md")
     with pytest.raises(UsageError, match="Of which document"):
-        say(desk, "page", "1")
+        said(desk, "page", "1")
     desk.ask("What causes the tide?")
     assert told(desk, "page", "1")["document"] == "tides.md"
     assert told(desk, "page", "1", "memory_rag_guide.pdf")["document"] == "memory_rag_guide.pdf"
@@ -182,14 +144,14 @@ def test_the_document_is_the_one_named_looked_at_or_cited(desk, guide):
 
 def test_without_documents_there_is_no_page(desk):
     with pytest.raises(UsageError, match="no documents yet"):
-        say(desk, "page", "1")
+        said(desk, "page", "1")
 
 
 def test_a_page_whose_label_two_pages_have_asks_for_the_number(desk, guide):
     with desk.assistant.storage.transaction() as db:
         db.execute("UPDATE pages SET label = 'A-1' WHERE page IN (3, 9)")
     with pytest.raises(UsageError, match="several pages A-1; give the PDF page: 3, 9"):
-        say(desk, "page", "A-1")
+        said(desk, "page", "A-1")
 
 
 # ---- Where a quote stands ----
@@ -207,7 +169,7 @@ def test_a_quote_that_is_not_on_the_page_is_not_found():
 
 
 def test_the_outline_shows_titles_by_level_with_their_pages(desk, guide):
-    rows = [row.rstrip() for row in say(desk, "outline").splitlines()]
+    rows = [row.rstrip() for row in said(desk, "outline").splitlines()]
     assert rows[0] == "memory_rag_guide.pdf"
     assert any(row.startswith("  1 From RAG") and row.endswith("p. 1 (PDF page 3)") for row in rows)
     assert any(row.startswith("    1.1 What plain") for row in rows)
@@ -217,8 +179,8 @@ def test_the_outline_shows_titles_by_level_with_their_pages(desk, guide):
 
 def test_a_file_without_an_outline_says_so(desk):
     desk.assistant.load_text("just a line of text about tides", "plain.txt")
-    assert "no outline in the file" in say(desk, "outline", "plain.txt")
-    assert say(desk, "outline").startswith("plain.txt")
+    assert "no outline in the file" in said(desk, "outline", "plain.txt")
+    assert said(desk, "outline").startswith("plain.txt")
 
 
 def test_notes_stand_under_their_concepts(desk):
@@ -226,8 +188,8 @@ def test_notes_stand_under_their_concepts(desk):
     desk.assistant.add_note("HyDE invents an answer", concept="HyDE")
     desk.assistant.add_note("再看 Precision", concept="评估")
     desk.assistant.add_note("loose")
-    rows = say(desk, "notes").splitlines()
+    rows = said(desk, "notes").splitlines()
     assert [row for row in rows if row and row[0] not in "12"] == ["评估", "HyDE", "Without a concept"]
     assert [note["content"] for note in told(desk, "notes", "评估")["notes"]] == ["先看 Recall", "再看 Precision"]
     assert [note["content"] for note in told(desk, "notes", "hyd")["notes"]] == ["HyDE invents an answer"]
-    assert say(desk, "notes", "nothing") == "No notes under “nothing” yet. /note TEXT keeps one.\n"
+    assert said(desk, "notes", "nothing") == "No notes under “nothing” yet. /note TEXT keeps one.\n"

@@ -1,79 +1,34 @@
 import argparse
-import io
 import json
 from datetime import datetime, timedelta
-from importlib import import_module
 
 import pytest
 import terminal_schemas
-from fake_assistant import lesson
 from jsonschema import Draft202012Validator
+from screen import said, said_as_json
 
-from infrastructure import language
-from infrastructure.console import Screen
 from infrastructure.errors import UsageError
-from infrastructure.lesson import StoppedClock
-from infrastructure.settings import Settings
-from infrastructure.storage import Storage
 from study import memories
-from study.arguments import parse
 from study.commands import find
 from study.desk import Desk
 from study.memories import ACTIONS, since
 
-m13 = import_module("13_pdf_learning_assistant")
 TIDES = "# Tides\n\nThe tide is caused by the moon, which pulls the water of the sea.\n"
 EXPORTS = "exports"
-
-
-@pytest.fixture(autouse=True)
-def english():
-    yield
-    language.set_language("en")
-
-
-@pytest.fixture
-def clock():
-    return StoppedClock()
-
-
-@pytest.fixture
-def assistant(tmp_path, clock):
-    with Storage(tmp_path / "home", now=clock) as storage:
-        assistant = m13.PDFLearningAssistant(storage)
-        yield assistant
-        assistant.close()
-
-
-@pytest.fixture
-def desk(assistant, tmp_path):
-    desk = Desk(Screen(io.StringIO(), io.StringIO()), lesson, interactive=True, assistant=assistant)
-    desk.settings = Settings.load({"home": tmp_path / "home", "language": "en"}, environ={}, dotenv={})
-    return desk
 
 
 @pytest.fixture
 def say(desk):
     """say(*words) → what `/memory words` shows."""
-
-    def say(*words: str) -> str:
-        desk.screen.stdout.seek(0)
-        desk.screen.stdout.truncate()
-        command = find("memory")
-        command.run(desk, parse(command, words, in_session=True))
-        return desk.screen.stdout.getvalue()
-
-    return say
+    return lambda *words: said(desk, "memory", *words)
 
 
 @pytest.fixture
-def told(desk, say):
+def told(desk):
     """The same, as JSON that fits the schema of its action."""
 
     def told(*words: str):
-        desk.screen.json_only = True
-        value = json.loads(say(*words))
-        desk.screen.json_only = False
+        value = said_as_json(desk, "memory", *words)
         Draft202012Validator(terminal_schemas.MEMORY_COMMANDS[words[0] if words else "list"]).validate(value)
         return value
 

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import HashEmbedder
 
-from infrastructure.lesson import StoppedClock
 from infrastructure.storage import Storage
 
 m09 = import_module("09_memory_system")
@@ -27,19 +26,8 @@ any_json = st.recursive(
 
 
 @pytest.fixture
-def storage(tmp_path):
-    with Storage(tmp_path / "home", embedder=HashEmbedder(), now=StoppedClock()) as storage:
-        yield storage
-
-
-@pytest.fixture
-def diary(storage):
-    return m09.EpisodicMemory(storage)
-
-
-@pytest.fixture
-def handbook(storage):
-    return m09.SemanticMemory(storage)
+def embedder():
+    return HashEmbedder()
 
 
 def contents(items):

@@ -1,12 +1,11 @@
-"""The first engine: what it reads, in which order, and what it leaves out because nobody sees it."""
+"""The first engine: what it reads, in which order, and what it leaves out because nobody sees it.
 
-from pathlib import Path
+What holds for every engine is in test_engines.py.
+"""
 
 import pytest
 from data.make_pdfs import Line, make_pdf, scan_with_text, set_stream, writer_of, written
 
-from infrastructure.errors import PasswordNeeded
-from study.engine import EngineError
 from study.pdfium import PdfiumFile
 
 THREE = ["first page", "second page", "third page"]
@@ -15,19 +14,8 @@ RIGHT = ["retrieval", "finds", "the", "page", "that", "answers", "it"]
 
 
 @pytest.fixture
-def opened(tmp_path: Path):
-    """opened(bytes, password) → PdfiumFile; closed after the test."""
-    files = []
-
-    def open_pdf(data: bytes, password: str | None = None) -> PdfiumFile:
-        path = tmp_path / f"{len(files)}.pdf"
-        path.write_bytes(data)
-        files.append(PdfiumFile(path, password))
-        return files[-1]
-
-    yield open_pdf
-    for file in files:
-        file.close()
+def engine():
+    return PdfiumFile
 
 
 def two_columns() -> list[Line]:
@@ -94,33 +82,6 @@ def test_a_page_can_be_drawn(opened):
     picture = opened(make_pdf(THREE)).picture(0)
     assert picture.shape[2] == 3
     assert picture.shape[0] > picture.shape[1] > 1000
-
-
-def test_the_title_comes_along(opened):
-    assert opened(make_pdf(THREE, title="Guide")).title == "Guide"
-
-
-@pytest.mark.parametrize("algorithm", ["RC4-40", "RC4-128", "AES-128", "AES-256"])
-@pytest.mark.parametrize("password", ["user", "owner"])
-def test_user_and_owner_password_both_open(opened, algorithm, password):
-    data = make_pdf(THREE, password="user", owner_password="owner", algorithm=algorithm)
-    assert opened(data, password).read(0).text == "first page"
-
-
-def test_a_file_that_only_forbids_printing_opens_without_a_password(opened):
-    assert opened(make_pdf(THREE, owner_password="owner")).page_count == 3
-
-
-@pytest.mark.parametrize(("password", "word"), [(None, "protected"), ("wrong", "does not open")])
-def test_a_locked_file_says_whether_the_password_is_missing_or_wrong(opened, password, word):
-    with pytest.raises(PasswordNeeded, match=word):
-        opened(make_pdf(THREE, password="secret"), password)
-
-
-@pytest.mark.parametrize("data", [b"%PDF-1.7\n", b"", b"%PDF-1.4\n1 0 obj<<>>endobj\ntrailer<</Root 1 0 R>>"])
-def test_damage_is_always_an_engine_error(opened, data):
-    with pytest.raises(EngineError):
-        opened(data)
 
 
 def test_content_in_an_unknown_packing_is_silence(opened):

@@ -14,13 +14,6 @@ from study.grading import key
 from study.questions import BLANK, Source, Terms, draft_of, finds, is_term, note_draft, refusal, same_point, span_of
 
 
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
-
-
 def asked(text: str, heading: str = "") -> list[tuple[str, str, str]]:
     """(kind, question, answer) of what a passage gives."""
     source = Source(text, heading, "d1", "guide.pdf")

@@ -1,18 +1,13 @@
 """Where questions come from: documents and notes, by rules and by a model whose questions are checked."""
 
 import json
-from importlib import import_module
 
 import pytest
 from support import ScriptedLLM
 
 from infrastructure.errors import LLMUnavailable
 from infrastructure.language import set_language
-from infrastructure.lesson import StoppedClock
-from infrastructure.storage import Storage
 from study.grading import key
-
-m13 = import_module("13_pdf_learning_assistant")
 
 BOOK = """# 1 Tides
 
@@ -36,20 +31,11 @@ A river delta is a landform made of the mud that a river carries. The delta of t
 """
 
 
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
-
-
 @pytest.fixture
-def assistant(tmp_path):
-    with Storage(tmp_path / "home", now=StoppedClock()) as storage:
-        assistant = m13.PDFLearningAssistant(storage)
-        assistant.load_text(BOOK, "tides.md")
-        yield assistant
-        assistant.close()
+def assistant(assistant):
+    """Has the book."""
+    assistant.load_text(BOOK, "tides.md")
+    return assistant
 
 
 def page_of(assistant, card) -> str:

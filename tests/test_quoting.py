@@ -49,11 +49,15 @@ def cited(retriever, question, top_k=2):
 
 
 @pytest.fixture(params=["words", "words and vectors"])
-def retriever(request, tmp_path):
-    with Storage(tmp_path, embedder=HashEmbedder() if request.param != "words" else None) as storage:
-        retriever = store(storage, RAW)
-        storage.settle(chroma=False)
-        yield retriever
+def embedder(request):
+    return HashEmbedder() if request.param == "words and vectors" else None
+
+
+@pytest.fixture
+def retriever(storage):
+    retriever = store(storage, RAW)
+    storage.settle(chroma=False)
+    return retriever
 
 
 @pytest.mark.parametrize(

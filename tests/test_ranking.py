@@ -5,16 +5,13 @@ from support import HashEmbedder
 from infrastructure import ranking
 from infrastructure.calibration import RELEVANT
 from infrastructure.fusion import Weights
-from infrastructure.lesson import StoppedClock
 from infrastructure.ranking import CLOSE, Terms, hybrid_search, judge
 from infrastructure.shelves import Text
-from infrastructure.storage import Storage
 
 
 @pytest.fixture
-def storage(tmp_path):
-    with Storage(tmp_path / "home", embedder=HashEmbedder(), now=StoppedClock()) as storage:
-        yield storage
+def embedder():
+    return HashEmbedder()
 
 
 def add(storage, *contents, shelf="chunk", scope="book"):

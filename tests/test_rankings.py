@@ -12,14 +12,6 @@ from benchmarks.readers import Question
 from benchmarks.report import Chart, Table
 from infrastructure.console import Screen
 from infrastructure.errors import UsageError
-from infrastructure.language import set_language
-
-
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
 
 
 class Fixed:

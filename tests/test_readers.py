@@ -9,7 +9,6 @@ from data.make_pdfs import make_pdf
 from benchmarks import readers
 from benchmarks.readers import read_locomo, read_longmemeval, read_pages, read_squad
 from infrastructure.errors import UsageError
-from infrastructure.language import set_language
 
 LOCOMO = [
     {
@@ -60,13 +59,6 @@ SQUAD = {
         }
     ]
 }
-
-
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
 
 
 def written(folder, content, name="data.json"):

@@ -3,36 +3,17 @@
 import hashlib
 import re
 import zlib
-from pathlib import Path
 
 import pytest
 from data.make_pdfs import Line, cyclic_pages, make_pdf, pages_without_count, set_stream, writer_of, written
 
 from infrastructure.errors import DocumentError, PasswordNeeded
 from infrastructure.language import set_language
-from study import pdf, reading, trouble
+from study import trouble
 from study.reading import identify, read_document, read_text
 
+pytestmark = pytest.mark.usefixtures("without_ocr")
 TEXT = "Retrieval finds the passages that fit\nand the model writes an answer."
-
-
-@pytest.fixture(autouse=True)
-def without_ocr(monkeypatch):
-    """Recognising takes seconds; test_ocr.py does it. Here it is as if the extra were absent."""
-    for module in (pdf, reading, trouble):
-        monkeypatch.setattr(module, "has", lambda name: False)
-
-
-@pytest.fixture
-def load(tmp_path: Path):
-    """load(bytes, name) → SourceDocument of a file with that content."""
-
-    def load_bytes(data: bytes, name: str = "book.pdf", **options):
-        path = tmp_path / name
-        path.write_bytes(data)
-        return read_document(path, **options)
-
-    return load_bytes
 
 
 def complaint(load, data: bytes, name: str = "book.pdf", **options) -> str:
@@ -283,10 +264,7 @@ def test_a_file_address_is_accepted(tmp_path):
 
 def test_messages_come_in_the_language_of_the_screen(load):
     set_language("zh")
-    try:
-        assert complaint(load, make_pdf(["", ""])).startswith("book.pdf 没有文字层（第 1–2 页）")
-    finally:
-        set_language("en")
+    assert complaint(load, make_pdf(["", ""])).startswith("book.pdf 没有文字层（第 1–2 页）")
 
 
 def test_every_complaint_is_one_sentence_with_a_next_step(load):

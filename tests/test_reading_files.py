@@ -14,7 +14,7 @@ import pytest
 from infrastructure.errors import DocumentError, PasswordNeeded
 from infrastructure.extras import has
 from infrastructure.text import fold_radicals
-from study import pdf, reading, trouble, worker
+from study import worker
 from study.document import SourceDocument
 from study.pdfium import PdfiumFile
 from study.reading import read_document
@@ -41,11 +41,9 @@ class FirstPages(FileReader):
 
 
 @pytest.fixture
-def quick(monkeypatch):
+def quick(monkeypatch, without_ocr):
     """A few pages of each file, and no OCR."""
     monkeypatch.setattr(worker, "FileReader", FirstPages)
-    for module in (pdf, reading, trouble):
-        monkeypatch.setattr(module, "has", lambda name: False)
 
 
 def rows(folder: Path, name: str) -> list[dict[str, str]]:

@@ -7,33 +7,10 @@ from importlib import import_module
 import pytest
 
 from infrastructure import annotate, dates, entities, gate, slots, statements, terms
-from infrastructure.lesson import StoppedClock
-from infrastructure.storage import Storage
 
 m09 = import_module("09_memory_system")
 
 DAY = timedelta(days=1)
-
-
-@pytest.fixture
-def clock():
-    return StoppedClock()
-
-
-@pytest.fixture
-def storage(tmp_path, clock):
-    with Storage(tmp_path, now=clock) as storage:
-        yield storage
-
-
-@pytest.fixture
-def handbook(storage):
-    return m09.SemanticMemory(storage)
-
-
-@pytest.fixture
-def diary(storage):
-    return m09.EpisodicMemory(storage)
 
 
 def active(memory):

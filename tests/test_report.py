@@ -10,7 +10,6 @@ from benchmarks import report
 from benchmarks.metrics import Estimate
 from benchmarks.report import Chart, Report, Table, page, to_json
 from infrastructure.console import Screen
-from infrastructure.language import set_language
 
 SURE = Estimate(0.5, 0.4, 0.6, 20)
 ROWS = [["hits & misses", None, SURE], ["ms", 12.5, 1234]]
@@ -74,7 +73,6 @@ def test_one_size_is_drawn_too():
 
 @pytest.mark.parametrize(("width", "told"), [(60, True), (110, False)])
 def test_a_narrow_window_gets_means_without_intervals_and_is_told_where_they_are(width, told, capsys):
-    set_language("en")
     Report(Screen(color=False, width=width)).add([Table("t", "T", ["system", *"abcdef"], [["ours", *[SURE] * 6]])])
     shown = capsys.readouterr().out
     assert "0.500" in shown and ("±" in shown) is not told and ("--json" in shown) is told

@@ -24,7 +24,6 @@ from benchmarks.rivals import (
     others,
     ours,
 )
-from infrastructure.language import set_language
 
 ITEMS = (
     Item("1", "Ann: I adopted a puppy called Biscuit.", "monday"),
@@ -35,13 +34,6 @@ ITEMS = (
 PUPPY = Question("q1", "What is the puppy called?", frozenset(["1"]), "single-hop")
 TALK = Corpus("talk", "turns", ITEMS, (PUPPY, Question("q2", "Which train was late?", frozenset(["2"]), "temporal")))
 TEXTS = Corpus("texts", "paragraphs", ITEMS[:3], TALK.questions)
-
-
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
 
 
 def test_the_examples_in_docstrings_hold():

@@ -1,62 +1,17 @@
-import io
 import json
-from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
 import terminal_schemas
-from fake_assistant import lesson
 from jsonschema import Draft202012Validator
+from screen import said
 from support import OpenAIServer, Reply, ScriptedLLM
 
-from infrastructure import language
-from infrastructure.console import Screen
 from infrastructure.errors import LLMUnavailable, UsageError
-from infrastructure.lesson import StoppedClock
 from infrastructure.settings import Settings
-from infrastructure.storage import Storage
-from study.arguments import parse
-from study.commands import find
-from study.desk import Desk
 from study.sitting import chosen_session, resume
 
-m13 = import_module("13_pdf_learning_assistant")
 TIDES = "# Tides\n\nThe tide is caused by the moon, which pulls the water of the sea.\n"
-
-
-@pytest.fixture(autouse=True)
-def english():
-    yield
-    language.set_language("en")
-
-
-@pytest.fixture
-def clock():
-    return StoppedClock()
-
-
-@pytest.fixture
-def assistant(tmp_path, clock):
-    with Storage(tmp_path / "home", now=clock) as storage:
-        assistant = m13.PDFLearningAssistant(storage)
-        yield assistant
-        assistant.close()
-
-
-@pytest.fixture
-def desk(assistant, tmp_path):
-    desk = Desk(Screen(io.StringIO(), io.StringIO()), lesson, interactive=True, assistant=assistant)
-    desk.settings = Settings.load({"home": tmp_path / "home", "language": "en"}, environ={}, dotenv={})
-    return desk
-
-
-def said(desk: Desk, name: str, *words: str) -> str:
-    """What a command shows."""
-    desk.screen.stdout.seek(0)
-    desk.screen.stdout.truncate()
-    command = find(name)
-    command.run(desk, parse(command, words, in_session=True))
-    return desk.screen.stdout.getvalue()
 
 
 def ask_in_three_sessions(assistant, clock) -> list[str]:

@@ -8,14 +8,6 @@ from support import HashEmbedder
 from benchmarks import memory_stores, speed
 from benchmarks.embedding import Remembering
 from benchmarks.report import Chart, Table
-from infrastructure.language import set_language
-
-
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
 
 
 @pytest.fixture

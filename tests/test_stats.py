@@ -26,22 +26,14 @@ SHANGHAI = timezone(timedelta(hours=8))
 SCHEMA = json.loads((Path(__file__).parent / "data" / "stats.schema.json").read_text(encoding="utf-8"))
 
 
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
-
-
 @pytest.fixture
 def clock():
     return StoppedClock(datetime(2026, 3, 4, 4, tzinfo=UTC))  # a Wednesday noon in Shanghai
 
 
 @pytest.fixture
-def assistant(tmp_path, clock):
-    with Storage(tmp_path / "home", now=clock) as storage:
-        yield opened(storage)
+def zone():
+    return SHANGHAI
 
 
 def opened(storage):

@@ -15,7 +15,6 @@ from support import HashEmbedder
 from infrastructure import shelves
 from infrastructure import storage as storage_module
 from infrastructure.errors import EmbedderUnavailable, HomeError
-from infrastructure.lesson import StoppedClock
 from infrastructure.shelves import Text, inverse_frequency, scope_token
 from infrastructure.storage import Storage
 from infrastructure.text import tokens
@@ -28,9 +27,8 @@ def home(tmp_path):
 
 
 @pytest.fixture
-def storage(home):
-    with Storage(home, embedder=HashEmbedder(), now=StoppedClock()) as storage:
-        yield storage
+def embedder():
+    return HashEmbedder()
 
 
 def add(storage, *contents, shelf="chunk", scope="book", **options):

@@ -8,17 +8,9 @@ import pytest
 from benchmarks import stories
 from benchmarks.stories import read_samples, some_of
 from infrastructure.errors import UsageError
-from infrastructure.language import set_language
 
 STORY = {"story": "s", "language": "en", "documents": [{"name": "a.md", "text": "Tea is hot."}]}
 SAMPLE = {"id": "s-1", "story": "s", "kind": "progress", "history": ["I drank it."], "question": "Is tea hot?"}
-
-
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
 
 
 def written(folder, *rows):

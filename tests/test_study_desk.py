@@ -7,15 +7,8 @@ import pytest
 from fake_assistant import lesson
 from rich.text import Text
 
-from infrastructure import language
 from infrastructure.console import Screen
 from study.desk import Desk
-
-
-@pytest.fixture(autouse=True)
-def english():
-    yield
-    language.set_language("en")
 
 
 class Terminal(io.StringIO):

@@ -8,7 +8,6 @@ from fake_assistant import FakeAssistant, lesson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infrastructure import language
 from infrastructure.console import Screen, line_breaks
 from infrastructure.errors import UsageError
 from infrastructure.settings import Settings
@@ -20,17 +19,12 @@ pexpect = pytest.importorskip("pexpect", reason="a real terminal is only driven 
 if sys.platform == "win32":
     pytest.skip("pexpect needs a Unix terminal", allow_module_level=True)
 
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 FAKE = Path(__file__).with_name("fake_assistant.py")
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()=>][A-Z0-9]?")
 COLOR = re.compile(r"\x1b\[(?:[0-9]+;)*(?:3[0-7]|9[0-7]|4[0-7])(?:;[0-9]+)*m")
 CTRL_C, CTRL_D, ALT_ENTER, TAB, UP = "\x03", "\x04", "\x1b\r", "\t", "\x1b[A"
-
-
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    yield
-    language.set_language("en")
 
 
 # ---- What a line means ----

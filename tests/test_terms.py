@@ -5,17 +5,10 @@ from importlib import import_module
 import pytest
 
 from infrastructure import terms
-from infrastructure.storage import Storage
 
 m09 = import_module("09_memory_system")
 
 ABOUT_CODES = ("正弦位置编码很常见", "旋转位置编码更常用", "相对位置编码也有人试", "可学位置编码被换掉")
-
-
-@pytest.fixture
-def handbook(tmp_path):
-    with Storage(tmp_path) as storage:
-        yield m09.SemanticMemory(storage)
 
 
 def names(handbook):

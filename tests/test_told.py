@@ -4,8 +4,6 @@ from importlib import import_module
 
 import pytest
 
-from infrastructure.lesson import StoppedClock
-from infrastructure.storage import Storage
 from infrastructure.told import CORRECTION_IMPORTANCE, TOLD_IMPORTANCE, Listener
 from infrastructure.utterance import Statement
 
@@ -13,10 +11,8 @@ m09 = import_module("09_memory_system")
 
 
 @pytest.fixture
-def listener(tmp_path):
-    clock = StoppedClock()
-    with Storage(tmp_path, now=clock) as storage:
-        yield Listener(m09.WorkingMemory(now=clock), m09.EpisodicMemory(storage), m09.SemanticMemory(storage))
+def listener(clock, diary, handbook):
+    return Listener(m09.WorkingMemory(now=clock), diary, handbook)
 
 
 @pytest.mark.parametrize(("kind", "where"), [("fact", "semantic"), ("event", "episodic"), ("wish", "working")])

@@ -1,21 +1,15 @@
-import io
-import json
 from importlib import import_module
 
 import pytest
 import terminal_schemas
-from fake_assistant import lesson
 from jsonschema import Draft202012Validator
+from screen import desk_at, said, said_as_json
 from support import HashEmbedder, ScriptedLLM
 
 from infrastructure import language
-from infrastructure.console import Screen
 from infrastructure.errors import LLMUnavailable, UsageError
 from infrastructure.lesson import StoppedClock
-from infrastructure.settings import Settings
 from infrastructure.storage import Storage
-from study.arguments import parse
-from study.commands import find
 from study.desk import Desk
 
 m13 = import_module("13_pdf_learning_assistant")
@@ -29,12 +23,6 @@ A spring tide comes when sun and moon pull together.
 """
 
 
-@pytest.fixture(autouse=True)
-def english():
-    yield
-    language.set_language("en")
-
-
 @pytest.fixture
 def home(tmp_path):
     """home(llm) → a desk on the same folder, as after a restart."""
@@ -46,8 +34,7 @@ def home(tmp_path):
         storage = Storage(tmp_path / "home", embedder=HashEmbedder(), now=StoppedClock())
         assistant = m13.PDFLearningAssistant(storage, llm=llm)
         assistant.resume()
-        desk = Desk(Screen(io.StringIO(), io.StringIO()), lesson, interactive=True, assistant=assistant)
-        desk.settings = Settings.load({"home": tmp_path / "home", "language": "en"}, environ={}, dotenv={})
+        desk = desk_at(assistant)
         open_now.append(desk)
         return desk
 
@@ -70,17 +57,12 @@ def desk(home):
 
 
 def why(desk: Desk) -> str:
-    desk.screen.stdout.seek(0)
-    desk.screen.stdout.truncate()
-    command = find("why")
-    command.run(desk, parse(command, [], in_session=True))
-    return " ".join(desk.screen.stdout.getvalue().split())
+    """What /why shows, on one line."""
+    return " ".join(said(desk, "why").split())
 
 
 def told(desk: Desk):
-    desk.screen.json_only = True
-    value = json.loads(why(desk))
-    desk.screen.json_only = False
+    value = said_as_json(desk, "why")
     Draft202012Validator(terminal_schemas.WHY).validate(value)
     return value
 

@@ -4,20 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from infrastructure.lesson import StoppedClock
-from infrastructure.storage import Storage
 from infrastructure.transcript import Transcript
 
 
 @pytest.fixture
-def clock():
-    return StoppedClock()
-
-
-@pytest.fixture
-def transcript(tmp_path, clock):
-    with Storage(tmp_path, now=clock) as storage:
-        yield Transcript(storage)
+def transcript(storage):
+    return Transcript(storage)
 
 
 def add(transcript, session="s", question="What is recall?", answer="A share.", *, found=True, trace=None):

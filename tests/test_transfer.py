@@ -19,7 +19,6 @@ from infrastructure.backup_file import backup_path, read_backup
 from infrastructure.cards import CardTable, Draft, Memory
 from infrastructure.database import MIGRATIONS, Database
 from infrastructure.errors import DocumentError, HomeError, UsageError
-from infrastructure.lesson import StoppedClock
 from infrastructure.library import Library, NewChunk, StoredPage
 from infrastructure.shelves import Text
 from infrastructure.storage import Storage
@@ -28,11 +27,6 @@ from infrastructure.transfer import DERIVED, KINDS, check_backup, export_home, r
 
 m09 = import_module("09_memory_system")
 m10 = import_module("10_memory_lifecycle")
-
-
-@pytest.fixture
-def clock():
-    return StoppedClock()
 
 
 @pytest.fixture

@@ -21,9 +21,8 @@ def clock():
 
 
 @pytest.fixture
-def assistant(tmp_path, clock):
-    with Storage(tmp_path / "home", now=clock) as storage:
-        yield m13.PDFLearningAssistant(storage, timetable=Timetable(zone=SHANGHAI))
+def zone():
+    return SHANGHAI
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ import pytest
 from support import HashEmbedder
 
 from infrastructure.errors import EmbedderUnavailable
-from infrastructure.language import set_language
 from infrastructure.storage import Storage
 from study import commandline, upkeep
 from study.commands import COMMANDS
@@ -24,11 +23,8 @@ TIDES = "# Tides\n\nThe tide is caused by the moon, which pulls the water of the
 
 
 @pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "tides.md").write_text(TIDES)
-    yield
-    set_language("en")
+def tides(own_folder):
+    (own_folder / "tides.md").write_text(TIDES)
 
 
 class Terminal(io.TextIOWrapper):

@@ -17,12 +17,6 @@ NORTHEAST[:2] = 0.5**0.5
 
 
 @pytest.fixture
-def storage(tmp_path):
-    with Storage(tmp_path / "home") as storage:
-        yield storage
-
-
-@pytest.fixture
 def matrix(storage):
     return VectorMatrix(storage.database, "chunk")
 

@@ -18,13 +18,6 @@ LONG_HEADING = "第五章 检索增强系统的评估，方法与指标 > 5.3 Fa
 LONG_QUOTE = "检索增强生成把资料里的句子找出来，再让模型根据这些句子作答，因此答案可以核对，也可以引用。" * 3
 
 
-@pytest.fixture(autouse=True)
-def english():
-    set_language("en")
-    yield
-    set_language("en")
-
-
 def seen(renderable, width: int = 80) -> str:
     """What a terminal of this width shows, without colours and the blanks at line ends."""
     out = io.StringIO()

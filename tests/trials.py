@@ -39,11 +39,17 @@ class Trial:
 
 def kill_and_look(folder: Path, kills: int, seed: int, *, longest: float = 0.6) -> Trial:
     """So many times: a process changes the home in this folder, is killed after a random time, and the home is looked at.
-    Everything acknowledged has to be there, nothing twice, and rows = words = vectors = Chroma."""
+    Everything acknowledged has to be there, nothing twice, and rows = words = vectors = Chroma.
+
+    Every other process is given the time to begin: on a busy machine the rest are killed while they open the home."""
     rng, trial, journal = random.Random(seed), Trial(), folder / "journal"
     journal.touch()
     for kill in range(kills):
+        written = journal.stat().st_size
         child = children.start(children.write_for_ever, folder / "home", journal, 1000 * seed + kill)
+        begin_by = time.monotonic() + 30 * (kill % 2)
+        while journal.stat().st_size == written and time.monotonic() < begin_by:
+            time.sleep(0.005)
         child.join(rng.uniform(0.02, longest))
         child.kill()
         child.join(10)
