@@ -29,13 +29,20 @@ class Citation:
 
 @dataclass(frozen=True)
 class MemoryUse:
-    """A memory that was recalled for this turn."""
+    """A memory that was recalled for this turn. What is no longer true says so in `content`, wherever it is quoted."""
 
     memory_id: str
     memory_type: str
     content: str
     score: float
     why: dict[str, float]
+
+    @classmethod
+    def of(cls, item: Any, score: float, why: dict[str, float]) -> "MemoryUse":
+        content = item.content
+        if until := item.valid_until and f"{item.valid_until:%Y-%m-%d}":
+            content += tr_like(content, f" (until {until})", f"（到 {until} 为止）")
+        return cls(item.memory_id, item.memory_type, content, round(score, 4), why)
 
 
 @dataclass(frozen=True)
@@ -93,6 +100,23 @@ class Answer:
 
 _OUR_TAGS = re.compile(r"<(?=\s*/?\s*(?:documents?|memor(?:y|ies)|conversation|question|source)\b)", re.I)
 CITED = re.compile(r"(?<!\b[A-Za-z])\[(M?)(\d{1,3})\]")  # not the a[0] of a program
+
+
+def cited_in(text: str) -> set[int]:
+    """Numbers of the sources a text names.
+
+    >>> cited_in("Recall [1] counts it, as you said [M2].")
+    {1}
+    """
+    return {int(number) for kind, number in CITED.findall(text) if not kind}
+
+
+def named_in(text: str, memories: Sequence[MemoryUse]) -> list[str]:
+    """Ids of the memories a text names: [M2] is the second."""
+    used = {int(number) for kind, number in CITED.findall(text) if kind}
+    return [memory.memory_id for number, memory in enumerate(memories, start=1) if number in used]
+
+
 _AS_WRITTEN = re.compile(
     r"[\[【［]\s*(?:sources?\s|来源|\^)?\s*(M?\d{1,3}(?:\s*[,，、;；–-]\s*M?\d{1,3})*)\s*[\]】］]", re.I
 )
@@ -103,10 +127,18 @@ def as_data(text: str) -> str:
     return _OUR_TAGS.sub("‹", text)
 
 
-def quoted(extracts: Sequence[Extract], question: str, citations: Sequence[Citation], most: int = 3) -> str:
-    """The best sentences, each with its source number; those far below the best are left out."""
+QUOTED = 3  # sentences at most
+
+
+def quotable(extracts: Sequence[Extract]) -> list[Extract]:
+    """The sentences that are not far below the best. extracts: best first."""
+    return [extract for extract in extracts if extract.score >= 0.5 * extracts[0].score]
+
+
+def quoted(extracts: Sequence[Extract], question: str, citations: Sequence[Citation]) -> str:
+    """The best sentences, each with its source number, as far as they can be cited."""
     numbers = {citation.n for citation in citations}
-    good = [e for e in extracts if e.source + 1 in numbers and e.score >= 0.5 * extracts[0].score][:most]
+    good = [extract for extract in quotable(extracts) if extract.source + 1 in numbers][:QUOTED]
     marks = tr_like(question, "“{}” [{}]", "「{}」[{}]")
     return "\n".join(marks.format(" ".join(extract.text.split()), extract.source + 1) for extract in good)
 

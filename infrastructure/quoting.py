@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from infrastructure.answers import Citation
+from infrastructure.answers import QUOTED, Citation, quotable
+from infrastructure.calibration import RELEVANT
 from infrastructure.errors import EmbedderUnavailable
 from infrastructure.extraction import Extract, best_sentences, subject_terms
 from infrastructure.library import Library
@@ -103,6 +104,22 @@ def one_a_page(results: Sequence, extracts: Sequence[Extract] = ()) -> tuple[lis
     place = {number: new for new, number in enumerate(first.values())}
     kept = [replace(extract, source=place[extract.source]) for extract in extracts if extract.source in place]
     return [results[number] for number in place], kept
+
+
+def of_pages(results: Sequence, count: int) -> list:
+    """The results on the first `count` pages, in order: five places to look at, not five pieces of one. Which of a page's
+    passages is shown is decided by what can be quoted from them."""
+    pages = list(dict.fromkeys(page_of(result) for result in results))[:count]
+    return [result for result in results if page_of(result) in pages]
+
+
+def worth_showing(results: Sequence, extracts: Sequence[Extract]) -> tuple[list, list[Extract]]:
+    """Only what may be quoted or is relevant by itself, numbered anew: a source that is neither is a page to read in vain."""
+    quoted = {extract.source for extract in quotable(extracts)[:QUOTED]}
+    kept = [number for number, r in enumerate(results) if number in quoted or r.relevance >= RELEVANT]
+    place = {number: new for new, number in enumerate(kept)}
+    left = [replace(extract, source=place[extract.source]) for extract in extracts if extract.source in place]
+    return [results[number] for number in kept], left
 
 
 def page_of(result) -> tuple[str, int]:

@@ -8,16 +8,47 @@ a secret                        nowhere
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from infrastructure.answers import Receipt
+from infrastructure.answers import Answer, Receipt
+from infrastructure.conversation import Conversation
+from infrastructure.gate import unfit
+from infrastructure.importance import is_small_talk
 from infrastructure.language import tr, tr_like
 from infrastructure.reconcile import Written
 from infrastructure.slots import slot_key
-from infrastructure.utterance import Statement, secret_in
+from infrastructure.text import repair, tokens
+from infrastructure.utterance import LONGEST_QUESTION, Statement, correction, secret_in, statements
 
 TOLD_IMPORTANCE = 0.7  # at least: whoever says it of themselves wants it to be known
 CORRECTION_IMPORTANCE = 0.8
+
+
+@dataclass(frozen=True)
+class Heard:
+    """One message, taken apart: what it tells about the learner, what it corrects (None: nothing), and what is left to ask.
+    asks False: it asks nothing, so nothing is searched."""
+
+    text: str
+    asked: str
+    asks: bool
+    told: Sequence[Statement] = ()
+    corrected: str | None = None
+
+
+def hear(text: str, *, listens: bool = True) -> Heard:
+    """listens False: whatever is told stays part of the question. Of a very long question the beginning is asked.
+
+    >>> hear("我更关心真实指标。那下一步怎么优化？").asked, hear("thanks!").asks
+    ('那下一步怎么优化？', False)
+    """
+    text = repair(text)
+    listens = listens and not unfit(text)
+    told, asked = statements(text) if listens else ([], text)
+    corrected = correction(text) if listens else None
+    asks = not (corrected or is_small_talk(text) or (told and not tokens(asked)))
+    return Heard(text, asked[:LONGEST_QUESTION], asks, told, corrected)
 
 
 class Listener:
@@ -39,6 +70,25 @@ class Listener:
         importance = max(TOLD_IMPORTANCE, store.rate(statement.text))
         written = store.write(statement.text, importance, session_id, kind=statement.kind)
         return receipt(store, written, tr("said by the learner", "学习者所说"))
+
+    def reply(self, heard: Heard, conversation: Conversation) -> Answer:
+        """What is said to a message that asks nothing. The text shown is made from the receipts."""
+        if not (heard.told or heard.corrected):
+            return _without_search(heard.text, courtesy(heard.text), [])
+        if heard.corrected:
+            texts, receipts = [heard.corrected], [self._correct_last(heard.corrected, conversation)]
+        else:
+            texts = [statement.text for statement in heard.told]
+            receipts = [self.remember(statement, conversation.session_id) for statement in heard.told]
+        lines = [_noted(heard.text, text, receipt) for text, receipt in zip(texts, receipts, strict=True)]
+        return _without_search(heard.text, "\n".join(lines), receipts)
+
+    def _correct_last(self, text: str, conversation: Conversation) -> Receipt:
+        last = conversation.last_answered()
+        receipt = self.correct(text, conversation.session_id, last.metadata if last else {})
+        if last is not None and receipt.action != "refused":
+            conversation.correct(last, text)
+        return receipt
 
     def correct(self, text: str, session_id: str, last: Mapping[str, Any]) -> Receipt:
         """The learner says what is right. `last`: what is known of the answer that was wrong, {} for none.
@@ -67,6 +117,23 @@ class Listener:
                 return memory_id
         earlier = [i for i in self.semantic.list(limit=-1) if i.metadata.get("kind") == "correction"]
         return next((item.memory_id for item in earlier if topic and item.metadata.get("topic") == topic), None)
+
+
+def courtesy(text: str) -> str:
+    """A "thanks" asks nothing: whatever a search found would be no answer."""
+    return tr_like(text, "Ask about your documents whenever you like.", "好，关于资料的问题随时可以问。")
+
+
+def _without_search(text: str, said: str, receipts: list[Receipt]) -> Answer:
+    trace = {"noted": True}
+    return Answer(text, said, "extractive", False, enriched_query=text, receipts=receipts, trace=trace)
+
+
+def _noted(message: str, text: str, receipt: Receipt) -> str:
+    if receipt.action == "refused":
+        return tr_like(message, f"Not stored: {receipt.reason}.", f"没有保存：{receipt.reason}。")
+    instead = tr_like(message, f" ({receipt.reason})", f"（{receipt.reason}）") * (receipt.action == "superseded")
+    return tr_like(message, f"Noted: {text}", f"已记下：{text}") + instead
 
 
 def receipt(store: Any, written: Written, reason: str) -> Receipt:

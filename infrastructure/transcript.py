@@ -2,10 +2,12 @@
 
 import json
 import uuid
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from infrastructure.answers import Answer, Receipt
 from infrastructure.database import from_iso, to_iso
 from infrastructure.storage import Storage
 from infrastructure.text import repair
@@ -64,6 +66,21 @@ class Transcript:
                  repair(json.dumps(trace, ensure_ascii=False))),
             )  # fmt: skip
             return cursor.lastrowid
+
+    def record(self, answer: Answer) -> int:
+        """Write an answer down with what /why and resume need to know of it."""
+        answer.trace |= {
+            "sources": [asdict(citation) for citation in answer.citations],
+            "nearest": [asdict(citation) for citation in answer.nearest],
+            "memories": [asdict(memory) for memory in answer.memories],
+            "written": [receipt.memory_id for receipt in answer.receipts if receipt.memory_id],
+            "receipts": [_traced_receipt(receipt) for receipt in answer.receipts],
+            "enriched_query": answer.enriched_query,
+            "note": "" if "llm_failure" in answer.trace else answer.note,  # a provider's words are nobody's memory
+        }
+        return self.add(
+            answer.session_id, answer.question, answer.answer, found=answer.found, mode=answer.mode, trace=answer.trace
+        )
 
     def turns(self, session_id: str, *, since: datetime | None = None, last: int = -1) -> list[Turn]:
         """A session's turns, oldest first: those since a time, and of these the last so many (−1: all)."""
@@ -148,6 +165,34 @@ class Transcript:
             "SELECT count(*) AS questions, coalesce(sum(found), 0) AS answered, count(DISTINCT session_id) AS sessions FROM turns"
         )
         return dict(row)
+
+
+def _traced_receipt(receipt: Receipt) -> dict[str, Any]:
+    """Why something was refused is told for good; what a new value took the place of stays with the memories."""
+    reason = receipt.reason if receipt.action == "refused" else ""
+    return {**asdict(receipt), "reason": reason}
+
+
+def traced_search(asked: Any, variants: Sequence[Any], results: Sequence[Any]) -> dict[str, Any]:
+    """What a question was taken to mean (an Enrichment of script 12), what was searched and what was found."""
+    return {
+        "leans": asked.leans,
+        "topic": asked.topic,
+        "background": list(asked.used),
+        "enriched_by": list(asked.memory_ids),
+        "variants": [asdict(variant) for variant in variants],
+        "results": [
+            {
+                "chunk_id": result.passage.chunk_id,
+                "page": result.passage.page_start,
+                "score": result.score,
+                "relevance": round(result.relevance, 4),
+                "why": result.why,
+                "found_by": result.found_by,
+            }
+            for result in results
+        ],
+    }
 
 
 BAR = "▇▇▇"  # what stands where something was

@@ -6,6 +6,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.table import Table
 
+from infrastructure.answers import cited_in
 from infrastructure.calibration import RELEVANT
 from infrastructure.language import tr
 from study.memory_book import SHORT_ID
@@ -104,7 +105,7 @@ def _answered(told: Mapping[str, Any]) -> str:
             f"By quoting the passages below: the model failed ({told['llm_failure']}).",
             f"引用下面段落的原文：模型没有回答（{told['llm_failure']}）。",
         )
-    if not told["sources"]:
+    if not told["sources"] or (any(memory["used"] for memory in told["memories"]) and not cited_in(told["answer"])):
         return tr("From what you told me.", "根据你说过的话。")
     return tr("By quoting the passages below; no model is set.", "引用下面段落的原文；未设置模型。")
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # the shapes that are shown; this module imports no script
     from infrastructure.answers import Answer, Citation, Receipt
 
 LONGEST_QUOTE = 240  # characters of a quotation on screen; --json has all of it
+LONGEST_HINT = 120  # of a passage that is near and no answer
 LONGEST_MEMORY = 60
 UNWRAPPED = 100_000  # cells; wider than any table
 
@@ -125,8 +126,8 @@ def answer(answer: "Answer", *, streamed: str = "") -> Group:
         parts.append("")
     parts += [_source(citation, answer.answer) for citation in answer.citations]
     if answer.nearest and not answer.found:
-        parts.append(line((tr("The nearest passages:", "最接近的段落："), "bold")))
-        parts += [_source(citation, answer.answer) for citation in answer.nearest]
+        title = tr("Nearest passages, not an answer:", "最接近的段落（不是回答）：")
+        parts += [line((title, "bold")), *map(_near, answer.nearest)]
     parts += _doubts(answer)
     if background := list(_background(answer)):
         parts += background if parts and parts[-1] == "" else ["", *background]
@@ -175,6 +176,16 @@ def _source(citation: "Citation", shown_answer: str) -> Item:
     if citation.quote.strip() and not _says(shown_answer, citation.quote):
         paragraphs.append(line((quotation(citation.quote, LONGEST_QUOTE), "italic")))
     return Item(line((f"[{citation.n}]", "cyan")), *paragraphs)
+
+
+def _near(citation: "Citation") -> Text:
+    """One line on a terminal, however narrow: a hint where to look, and no more."""
+    told = where(citation.document, citation.page, citation.page_label)
+    hint = line(
+        (f"[{citation.n}]", "cyan"), " ", *told, tr(": ", "："), (quotation(citation.quote, LONGEST_HINT), "dim")
+    )
+    hint.no_wrap, hint.overflow = True, "ellipsis"
+    return hint
 
 
 def _says(text: str, quote: str) -> bool:

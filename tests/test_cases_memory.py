@@ -247,7 +247,7 @@ def test_14_a_marker_of_one_is_reached_by_no_public_method_of_another(tmp_path, 
         mine.query(f"记住：{marker} 会唱歌")
         mine.working.add(f"{marker} on my desk")
         (memory_id,) = [item.memory_id for item in mine.semantic.list()]
-        answers = [yours.query(f"What is {marker}?").memories, yours._recall(m12.Enrichment(marker, marker))]
+        answers = [yours.query(f"What is {marker}?").memories, yours._recall(m12.Enrichment(marker, marker, marker))]
         for store in (yours.semantic, yours.episodic, yours.working):
             answers += [store.retrieve(marker), store.list(status=None), store.get(memory_id), store.get_stats()]
             answers += [store.has_memory(memory_id), store.remove(memory_id), store.update(memory_id, pinned=True)]

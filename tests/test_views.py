@@ -187,7 +187,7 @@ def test_an_answer_that_differs_from_what_was_streamed_is_shown():
 
 def test_nothing_found_offers_the_nearest_passages():
     shown = seen(views.answer(answer("I found nothing.", found=False, citations=[], nearest=[citation()])))
-    assert shown.startswith("I found nothing.\n\nThe nearest passages:\n[1] guide.pdf")
+    assert shown.startswith("I found nothing.\n\nNearest passages, not an answer:\n[1] guide.pdf")
 
 
 def test_citations_that_failed_their_check_are_marked():
