@@ -120,10 +120,10 @@ class Source:
         vectors = self.topics[chosen] + 0.7 * noise
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
-    def questions(self, storage: Storage) -> list[tuple[str, Any, str, str]]:
-        """(words of a stored memory, a vector near a topic, its session, its memory_id)."""
-        memories = [row[0] for row in storage.database.rows("SELECT id FROM texts WHERE shelf = 'episodic'")]
-        texts = list(storage.texts(self.rng.sample(memories, ASKED)).values())
+    def questions(self, storage: Storage, shelf: str = "episodic") -> list[tuple[str, Any, str, str]]:
+        """(words of a stored text, a vector near a topic, its session or document, its key)."""
+        stored = [row[0] for row in storage.database.rows("SELECT id FROM texts WHERE shelf = ?", (shelf,))]
+        texts = list(storage.texts(self.rng.sample(stored, ASKED)).values())
         vectors = self._near(self.numbers.integers(TOPICS, size=len(texts)))
         return [(_some_words(self.rng, t.content), v, t.scope, t.key) for t, v in zip(texts, vectors, strict=True)]
 
