@@ -12,7 +12,7 @@ which is why the default search cannot see it and need not filter.
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -287,6 +287,7 @@ class Database:
         self.lock = threading.RLock()  # also guards what must stay in step with our own writes (VectorMatrix)
         self.rollbacks = 0  # whoever keeps a copy of rows compares it with this: what it saw may never have been
         self._depth = 0
+        self._wanted: Container[int] = ()
         self._broken = False  # the running transaction has failed somewhere inside and must not be committed
         self._now = now
         self._migrations = migrations
@@ -303,6 +304,7 @@ class Database:
 
     def _prepare(self) -> None:
         self._db.row_factory = sqlite3.Row
+        self._db.create_function("is_wanted", 1, lambda row_id: row_id in self._wanted)
         self._db.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         self._db.execute("PRAGMA foreign_keys = ON")
         self._db.execute("PRAGMA cache_size = -32000")  # 32 MB; the default 2 MB is less than one index of 100,000 rows
@@ -374,9 +376,11 @@ class Database:
         """True inside `transaction`. Ask with `lock` held, else the answer may be about another thread."""
         return self._depth > 0
 
-    def rows(self, sql: str, args: object = ()) -> list[sqlite3.Row]:
-        """All rows of a SELECT, read at once so that no cursor outlives the lock."""
+    def rows(self, sql: str, args: object = (), *, wanted: Container[int] = ()) -> list[sqlite3.Row]:
+        """All rows of a SELECT, read at once so that no cursor outlives the lock. `is_wanted(id)` in it is true of ids in
+        `wanted`."""
         with self.lock, _home_errors(self.path):
+            self._wanted = wanted
             return self._db.execute(sql, args).fetchall()
 
     def row(self, sql: str, args: object = ()) -> sqlite3.Row | None:

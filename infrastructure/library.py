@@ -251,9 +251,12 @@ class Library:
         """Row ids of the chunks that touch this page of any document: the one with that number printed on it, else the n-th;
         −1 is each document's last page."""
         printed = "(SELECT p.page FROM pages p WHERE p.document_id = d.document_id AND p.label = ? ORDER BY p.page)"
+        # The page is found once for each document. In a plain join SQLite finds it anew for each chunk.
         rows = self._db.rows(
-            "SELECT c.id FROM chunks c JOIN documents d USING (document_id) "
-            f"WHERE CASE ? WHEN -1 THEN d.page_count ELSE coalesce({printed}, ?) END BETWEEN c.page_start AND c.page_end",
+            "WITH meant AS MATERIALIZED (SELECT d.document_id, "
+            f"CASE ? WHEN -1 THEN d.page_count ELSE coalesce({printed}, ?) END AS page FROM documents d) "
+            "SELECT c.id FROM meant CROSS JOIN chunks c USING (document_id) "
+            "WHERE meant.page BETWEEN c.page_start AND c.page_end",
             (page, str(page), page),
         )
         return {row["id"] for row in rows}
@@ -264,7 +267,7 @@ class Library:
         documents: Sequence[str] | None = None,
         pages: tuple[int, int] | None = None,
         section: str | None = None,
-    ) -> list[int]:
+    ) -> frozenset[int]:
         """Row ids of the chunks in these documents that touch these pages (first, last) and lie under this heading path."""
         tests, args = ["1"], []
         if documents is not None:
@@ -276,8 +279,10 @@ class Library:
         if section is not None:
             tests.append("(t.heading = ? OR substr(t.heading, 1, ?) = ?)")
             args += [section, len(section) + 3, f"{section} > "]
-        sql = f"SELECT t.id FROM texts t JOIN chunks c USING (id) WHERE {' AND '.join(tests)}"
-        return [row["id"] for row in self._db.rows(sql, args)]
+        headings = "JOIN texts t USING (id)" if section is not None else ""
+        # As one value: 20,000 rows take twice as long.
+        sql = f"SELECT json_group_array(c.id) FROM chunks c {headings} WHERE {' AND '.join(tests)}"
+        return frozenset(json.loads(self._db.value(sql, args)))
 
     @staticmethod
     def _passage(row) -> Passage:

@@ -7,6 +7,7 @@
 Scripts 09 and 11 both search through `hybrid_search`: memories in sessions and chunks in documents are the same problem.
 """
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -70,14 +71,24 @@ class Terms:
         """(n,) how much of the query's rarity the texts have, in [0, 1]."""
         return (seen.counts > 0) @ self.rarity / (self.rarity.sum() or 1.0)
 
-    def close(self, text: Sequence[str]) -> float:
-        """The largest share of the query's rarity, in [0, 1], that stands within CLOSE words of an indexed text."""
-        rarity = self._rarity_of
-        met = [(place, word) for place, word in enumerate(text) if word in rarity]
-        best = 0.0
-        for n, (start, _) in enumerate(met):
-            near = {word for place, word in met[n:] if place < start + CLOSE}
-            best = max(best, sum(rarity[word] for word in near))
+    def close(self, seen: Seen, texts: Sequence[Sequence[str]]) -> Any:
+        """(n,) the largest share of the query's rarity, in [0, 1], that stands within CLOSE words of each indexed text."""
+        shares = self.share(seen)
+        # One word stands close to itself, and in a short text all do: most of a pool need not be walked through.
+        scattered = ((seen.counts > 0).sum(axis=1) > 1) & (seen.lengths > CLOSE)
+        for row in scattered.nonzero()[0].tolist():
+            shares[row] = self._closest(texts[row])
+        return shares
+
+    def _closest(self, text: Sequence[str]) -> float:
+        rarity, best = self._rarity_of, 0.0
+        within: deque[tuple[int, str]] = deque()  # the query's words among the last CLOSE words, with their places
+        for place, word in enumerate(text):
+            if word in rarity:
+                within.append((place, word))
+                while within[0][0] <= place - CLOSE:
+                    within.popleft()
+                best = max(best, sum(rarity[word] for word in {word for _, word in within}))
         return best / (sum(rarity.values()) or 1.0)
 
     @cached_property
@@ -126,10 +137,10 @@ def hybrid_search(
     `vector` is the query's unit vector (dim,), None for words only. `scope` and `only` (row ids) restrict the search.
     An empty query, or one that matches nothing, gives [].
     """
-    allowed = None if only is None else set(only)
+    allowed = None if only is None else frozenset(only)
     weights = weights or weights_for(shelf, by_words=vector is None)
     words = said_words(query)
-    nominated = _nominated_by_words(storage, shelf, words, scope, allowed)
+    nominated = {text_id for text_id, _ in storage.search_words(shelf, words, POOL, scope=scope, only=allowed)}
     dense = {} if vector is None else dict(storage.search_vectors(shelf, vector, POOL, scope=scope, only=allowed))
     pool = _pool(storage, shelf, nominated | dense.keys(), dense, vector, weights.reach)
     indexed = storage.indexed_words(shelf, [candidate.id for candidate in pool])
@@ -142,13 +153,6 @@ def hybrid_search(
     if judged:
         _judge(storage, shelf, query, ranked, vector, indexed, mean_length)
     return ranked
-
-
-def _nominated_by_words(storage: Storage, shelf: str, words: Sequence[str], scope, allowed) -> set[int]:
-    # A filter on row ids inside MATCH is 200 times slower than taking all matches and filtering here.
-    limit = POOL if allowed is None else storage.count(shelf)
-    found = storage.search_words(shelf, words, limit, scope=scope)
-    return set([text_id for text_id, _ in found if allowed is None or text_id in allowed][:POOL])
 
 
 def _pool(
@@ -175,8 +179,9 @@ def _score_words(
     texts = [indexed.get(candidate.id, []) for candidate in pool]
     seen = Seen.in_texts(texts, terms.query)
     words = terms.bm25(seen, mean_length)
-    close = [terms.close(text) if weights.close else 0.0 for text in texts]
-    window, together = np.zeros(len(pool)), np.zeros(len(pool))
+    window, together, close = np.zeros(len(pool)), np.zeros(len(pool)), np.zeros(len(pool))
+    if weights.close:
+        close = terms.close(seen, texts)
     if weights.window or weights.together:
         places = Places(pool)
     if weights.window:
@@ -185,7 +190,7 @@ def _score_words(
         window = terms.bm25(Seen(counts, lengths, seen.leads), len(steps) * mean_length)
     if weights.together:
         together = terms.share(seen._replace(counts=places.total(seen.counts)))
-    found = zip(words.tolist(), seen.leads.tolist(), window.tolist(), together.tolist(), close, strict=True)
+    found = zip(*(part.tolist() for part in (words, seen.leads, window, together, close)), strict=True)
     for candidate, parts in zip(pool, found, strict=True):
         candidate.words, candidate.subject, candidate.window, candidate.together, candidate.close = parts
 

@@ -10,7 +10,7 @@ Only SQLite is known here. Vectors, Chroma, the embedder and the worker are Stor
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -255,9 +255,11 @@ class Shelves:
         limit: int,
         *,
         scope: str | None = None,
+        only: Container[int] | None = None,
         frequencies: dict[str, int] | None = None,
     ) -> list[tuple[int, float]]:
-        """(id, bm25), best first, bm25 > 0. `terms` as made by `text.tokens`; a text needs one of them, not all."""
+        """(id, bm25), best first, bm25 > 0. `terms` as made by `text.tokens`; a text needs one of them, not all. `scope` and
+        `only` (row ids) restrict the search."""
         frequencies = frequencies or self.document_frequencies(shelf, terms)
         chosen = self._selective_terms(shelf, terms, frequencies)
         if not chosen:
@@ -265,10 +267,14 @@ class Shelves:
         query = "body:(" + " OR ".join(f'"{term}"' for term in chosen) + ")"
         if scope is not None:
             query = f'scope:"{scope_token(scope)}" AND {query}'
+        # A list of ids beside MATCH is 200 times slower: FTS5 searches for each of them. The function is asked only about
+        # texts that match, and before their bm25 is computed, which makes a restricted search the faster one.
+        restriction = "" if only is None else "AND is_wanted(rowid)"
         rows = self.database.rows(
             f"SELECT rowid, -bm25(words_{shelf}, 0.0, 1.0) AS score FROM words_{shelf} WHERE words_{shelf} MATCH ? "
-            "ORDER BY score DESC, rowid LIMIT ?",
+            f"{restriction} ORDER BY score DESC, rowid LIMIT ?",
             (query, limit),
+            wanted=only or (),
         )
         return [(row["rowid"], row["score"]) for row in rows]
 

@@ -37,15 +37,14 @@ class VectorMatrix:
 
     def forget(self) -> None:
         """Drop everything, so that the next use reads it again."""
-        self._ids: list[int] = []
         self._row_of: dict[int, int] = {}
-        self._rows = None  # (capacity, dim) float32; the first len(_ids) rows are in use
+        self._ids = self._rows = None  # (capacity,) int64 and (capacity, dim) float32; the first len(self) are in use
         self._newest = 0
         self._seen_version: int | None = None
         self._provisional: int | None = None
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._row_of)
 
     def discard(self, ids: Iterable[int]) -> None:
         """Drop these rows. Inside the transaction that deletes them, so that nobody adds them anew in between."""
@@ -54,11 +53,10 @@ class VectorMatrix:
             row = self._row_of.pop(text_id, None)
             if row is None:
                 continue
-            last_id = self._ids.pop()
-            if last_id != text_id:
-                self._rows[row] = self._rows[len(self._ids)]
-                self._ids[row] = last_id
-                self._row_of[last_id] = row
+            last = len(self)
+            if row != last:
+                self._rows[row], self._ids[row] = self._rows[last], self._ids[last]
+                self._row_of[int(self._ids[last])] = row
 
     def _follow_transaction(self) -> None:
         """What is seen inside a transaction counts only if that is not rolled back; after a rollback, start afresh."""
@@ -78,7 +76,7 @@ class VectorMatrix:
             there = self._database.rows(
                 "SELECT v.id FROM texts t JOIN vectors v USING (id) WHERE t.shelf = ?", (self._shelf,)
             )
-            self.discard(set(self._ids) - {row["id"] for row in there})
+            self.discard(self._row_of.keys() - {row["id"] for row in there})
 
     def _fresh(self) -> list:
         # CROSS JOIN: begin with the few new vectors; SQLite on its own begins with all texts of the shelf.
@@ -100,28 +98,32 @@ class VectorMatrix:
             self.forget()  # another process changed the embedder: nothing old is left, and n went on counting
             self._follow_transaction()
             self._seen_version = version
-        vectors = np.frombuffer(b"".join(row["vector"] for row in fresh), dtype=np.float32).reshape(-1, dimension)
-        self._rows = _with_room(self._rows, len(self._ids) + len(fresh), dimension)
-        for row in fresh:
-            if row["id"] not in self._row_of:
-                self._row_of[row["id"]] = len(self._ids)
-                self._ids.append(row["id"])
-        self._rows[[self._row_of[row["id"]] for row in fresh]] = vectors
+        if self._rows is None:
+            self._ids, self._rows = np.empty(0, dtype=np.int64), np.empty((0, dimension), dtype=np.float32)
+        self._ids, self._rows = (_with_room(array, len(self) + len(fresh)) for array in (self._ids, self._rows))
+        places = [self._row_of.setdefault(row["id"], len(self)) for row in fresh]
+        self._ids[places] = [row["id"] for row in fresh]
+        vectors = np.frombuffer(b"".join(row["vector"] for row in fresh), dtype=np.float32)
+        self._rows[places] = vectors.reshape(-1, dimension)
         self._newest = fresh[-1]["n"]
         return len(fresh)
 
     def search(self, query, limit: int, *, only: Iterable[int] | None = None) -> list[tuple[int, float]]:
         """(id, cosine), best first. `query` (dim,) is unit length; `only` restricts to these ids; no rows gives []."""
+        import numpy as np
+
         if not self._fits(query):
             return []
-        used = self._rows[: len(self._ids)]
+        ids, rows = self._ids[: len(self)], self._rows[: len(self)]
         if only is None:
-            scores = used @ query
-            return [(self._ids[i], float(scores[i])) for i in _top(scores, limit)]
-        rows = [self._row_of[text_id] for text_id in only if text_id in self._row_of]
-        # Copying many rows costs more than multiplying all of them.
-        scores = (used @ query)[rows] if 4 * len(rows) > len(used) else used[rows] @ query
-        return [(self._ids[rows[i]], float(scores[i])) for i in _top(scores, limit)]
+            scores = rows @ query
+        else:
+            chosen = np.isin(ids, np.fromiter(only, dtype=np.int64)).nonzero()[0]
+            # Copying many rows costs more than multiplying all of them.
+            scores = (rows @ query)[chosen] if 4 * len(chosen) > len(ids) else rows[chosen] @ query
+            ids = ids[chosen]
+        best = _top(scores, limit)
+        return list(zip(ids[best].tolist(), scores[best].tolist(), strict=True))
 
     def cosines(self, query, ids: Sequence[int]) -> dict[int, float]:
         """Cosine for those of `ids` that have a vector; the others are absent from the answer."""
@@ -133,18 +135,18 @@ class VectorMatrix:
 
     def _fits(self, query) -> bool:
         """False without rows, and for a query of another embedder's dimension: those have no cosine."""
-        return bool(self._ids) and len(query) == self._rows.shape[1]
+        return bool(self._row_of) and len(query) == self._rows.shape[1]
 
 
-def _with_room(rows, needed: int, dimension: int):
-    """An array of at least `needed` rows that begins with `rows`; half as large again when it must grow."""
+def _with_room(array, needed: int):
+    """An array of at least `needed` rows that begins with those of `array`; half as large again when it must grow."""
     import numpy as np
 
-    if rows is not None and needed <= len(rows):
-        return rows
-    larger = np.empty((max(64, needed, needed * 3 // 2 if rows is not None else 0), dimension), dtype=np.float32)
-    if rows is not None:
-        larger[: len(rows)] = rows
+    if needed <= len(array):
+        return array
+    capacity = max(64, needed * 3 // 2 if len(array) else needed)
+    larger = np.empty((capacity, *array.shape[1:]), dtype=array.dtype)
+    larger[: len(array)] = array
     return larger
 
 

@@ -1,11 +1,13 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support import HashEmbedder
 
 from infrastructure import ranking
 from infrastructure.calibration import RELEVANT
 from infrastructure.fusion import Weights
-from infrastructure.ranking import CLOSE, Terms, hybrid_search, judge
+from infrastructure.ranking import CLOSE, Seen, Terms, hybrid_search, judge
 from infrastructure.shelves import Text
 
 
@@ -55,10 +57,28 @@ def test_words_alone_find_it_too(storage):
 
 def test_words_that_stand_together_say_more_than_the_same_words_apart():
     terms = Terms(("red", "apple"), np.array([1.0, 3.0]))
-    assert terms.close(["red", "apple", "pie"]) == 1.0
-    assert terms.close(["apple", *["x"] * CLOSE, "red"]) == 0.75
-    assert terms.close(["red", *["x"] * (CLOSE - 2), "apple"]) == 1.0
-    assert terms.close(["pie"]) == terms.close([]) == Terms((), np.array([])).close(["pie"]) == 0.0
+    assert close(terms, ["red", "apple", "pie"]) == 1.0
+    assert close(terms, ["apple", *["x"] * CLOSE, "red"]) == 0.75
+    assert close(terms, ["red", *["x"] * (CLOSE - 2), "apple"]) == 1.0
+    assert close(terms, ["pie"]) == close(terms, []) == close(Terms((), np.array([])), ["pie"]) == 0.0
+
+
+def close(terms, *texts):
+    """How close the words stand; of several texts, all of them in a list."""
+    found = terms.close(Seen.in_texts(texts, terms.query), texts).tolist()
+    return found if len(texts) > 1 else found[0]
+
+
+@given(st.lists(st.lists(st.sampled_from(["red", "apple", "pie", *"xyz"]), max_size=3 * CLOSE), min_size=2, max_size=8))
+def test_how_close_words_stand_is_the_best_of_all_stretches_of_that_many_words(texts):
+    rarity = {"red": 1.0, "apple": 3.0, "pie": 0.5}
+
+    def best(text):
+        stretches = [set(text[start : start + CLOSE]) for start in range(len(text))]
+        return max((sum(rarity[word] for word in rarity.keys() & near) for near in stretches), default=0.0) / 4.5
+
+    terms = Terms(tuple(rarity), np.array(list(rarity.values())))
+    assert close(terms, *texts) == pytest.approx([best(text) for text in texts])
 
 
 def test_a_passage_with_the_words_in_one_sentence_comes_before_one_that_scatters_them(storage):
@@ -90,6 +110,17 @@ def test_a_search_keeps_to_its_scope_and_to_the_ids_it_is_given(storage):
     assert sorted(search(storage, "apple", only=[pie, tart])) == ["apple pie", "apple tart"]
     assert search(storage, "apple", scope="b", only=[pie, cake]) == ["apple cake"]
     assert search(storage, "apple", only=[]) == []
+
+
+def test_a_search_among_some_finds_what_a_search_among_all_would_leave_of_them(storage):
+    ids = add(storage, *(f"apple {'pie ' * (n % 7)}number{n}" for n in range(40)))
+    storage.settle(chroma=False)
+    vector = storage.embed_query("apple pie number7")
+    alone = Weights(words=0.0, reach=0)  # by one signal the order of two texts does not depend on who else is there
+    everything = hybrid_search(storage, "chunk", "apple pie number7", limit=40, vector=vector, weights=alone)
+    some = frozenset(ids[::3])
+    found = hybrid_search(storage, "chunk", "apple pie number7", limit=40, vector=vector, weights=alone, only=some)
+    assert [candidate.id for candidate in found] == [candidate.id for candidate in everything if candidate.id in some]
 
 
 def test_a_search_keeps_to_its_shelf(storage):

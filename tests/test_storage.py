@@ -249,6 +249,17 @@ def test_words_can_be_restricted_to_one_scope(storage):
     assert by_words(storage, "apple", scope="default' OR 1") == []
 
 
+def test_words_can_be_restricted_to_some_ids_and_score_as_they_do_among_all(storage):
+    ids = add(storage, *(f"apple {'pie ' * (n % 3)}{n}" for n in range(9)))
+    everything = storage.search_words("chunk", tokens("apple pie"), 9)
+    some = {*ids[2:7], 999}
+    assert storage.search_words("chunk", tokens("apple pie"), 9, only=some) == [
+        hit for hit in everything if hit[0] in some
+    ]
+    assert len(storage.search_words("chunk", tokens("apple pie"), 2, only=some)) == 2
+    assert storage.search_words("chunk", tokens("apple"), 9, only=set()) == []
+
+
 def test_the_scope_itself_is_not_a_word(storage):
     add(storage, "apple", scope="book")
     assert by_words(storage, scope_token("book")) == by_words(storage, "book") == []
