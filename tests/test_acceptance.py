@@ -1,6 +1,7 @@
-"""The whole thing as a learner meets it: the command line in processes of its own, the real reader, the real embedder.
+"""The whole thing as a learner meets it: the whole command line, the real reader, the real embedder.
 
-The sample guide is loaded once; each test works on a copy of that home, so none depends on another.
+The sample guide is loaded once; each test works on a copy of that home, so none depends on another. Where it does not matter
+that a command is a process of its own, it runs in this one: most of what a process costs is importing.
 """
 
 import json
@@ -12,13 +13,13 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
 import pytest
-from conftest import OURS, TERMINAL
 from jsonschema import Draft202012Validator
+from program import PROGRAM, PROJECT, Outcome, environment, run, typed
 from pypdf import PdfReader
 from support import OpenAIServer, Reply
 
@@ -27,8 +28,6 @@ from infrastructure.text import fold
 
 m13 = import_module("13_pdf_learning_assistant")
 
-PROJECT = Path(__file__).resolve().parent.parent
-PROGRAM = PROJECT / "13_pdf_learning_assistant.py"
 GUIDE = PROJECT / "samples" / "memory_rag_guide.pdf"
 SCHEMA = json.loads((PROJECT / "tests" / "data" / "ask.schema.json").read_text(encoding="utf-8"))
 CHINESE = "pdfs/059_slides_or_notes_zh_检索增强_RAG_的LLM生成技术.pdf"
@@ -36,27 +35,8 @@ CHINESE = "pdfs/059_slides_or_notes_zh_检索增强_RAG_的LLM生成技术.pdf"
 DIALOGUE = ("RAG 系统怎么评估？", "那我这个实验应该先看哪个指标？", "刚才说的 Faithfulness 和 Recall 冲突时怎么取舍？")
 
 
-def environment(**more: str) -> dict[str, str]:
-    """A newcomer's: no keys, no model, nothing in the Hugging Face cache."""
-    own = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith((*OURS, "HF_")) and not name.endswith(("_API_KEY", "_API_BASE")) and name not in TERMINAL
-    }
-    nothing = str(PROJECT / "tests" / "no-such-cache")
-    return own | {"HF_HOME": nothing, "PYTHONIOENCODING": "utf-8", "STUDY_LANG": "en"} | more
-
-
-def run(*words: str | Path, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, PROGRAM, *map(str, words), "--home", str(home)]
-    return subprocess.run(
-        command, cwd=home.parent, env=environment(**variables), capture_output=True, text=True, encoding="utf-8",
-        stdin=subprocess.DEVNULL, timeout=120,
-    )  # fmt: skip
-
-
-def ask(question: str, *words: str, home: Path, **variables: str) -> dict:
-    result = run("ask", question, "--json", *words, home=home, **variables)
+def ask(question: str, *words: str, home: Path, by: Callable[..., Outcome] = typed, **variables: str) -> dict:
+    result = by("ask", question, "--json", *words, home=home, **variables)
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout)
 
@@ -84,7 +64,7 @@ def home(loaded: Path, tmp_path: Path) -> Path:
 
 
 def test_the_dialogue_works_offline_over_three_processes(home):
-    answers = [ask(question, home=home) for question in DIALOGUE]
+    answers = [ask(question, home=home, by=run) for question in DIALOGUE]
     assert len({answer["session_id"] for answer in answers}) == 1
     assert answers[0]["enriched_query"] == DIALOGUE[0]
     for answer in answers[1:]:
@@ -189,7 +169,7 @@ def rows(home: Path) -> dict[str, int]:
 
 def test_a_second_process_knows_documents_notes_memories_and_numbers(home):
     ask("RAG 系统怎么评估？", home=home)
-    note = json.loads(run("note", "先看 Recall。", "--concept", "评估", "--json", home=home).stdout)
+    note = json.loads(typed("note", "先看 Recall。", "--concept", "评估", "--json", home=home).stdout)
     ask("记住：我的考试在六月", home=home)
     documents = json.loads(run("docs", "--json", home=home).stdout)["documents"]
     stats = json.loads(run("stats", "--json", home=home).stdout)
@@ -201,12 +181,12 @@ def test_a_second_process_knows_documents_notes_memories_and_numbers(home):
         (note["memory_id"], "先看 Recall。", "评估")
     ]
     assert [turn["question"] for turn in review["asked"]] == ["RAG 系统怎么评估？"]
-    assert "六月" in ask("我的考试在什么时候？", home=home)["answer"]
+    assert "六月" in ask("我的考试在什么时候？", home=home, by=run)["answer"]
 
 
 def test_a_note_answers_what_it_is_about_in_either_language_and_nothing_else(home):
-    run("note", "My exam is on June 3.", home=home)
-    run("note", "番茄要多晒太阳。", home=home)
+    typed("note", "My exam is on June 3.", home=home)
+    typed("note", "番茄要多晒太阳。", home=home)
     assert "June 3" in ask("我的考试是哪天？", home=home)["answer"]
     assert "晒太阳" in ask("How much sun do tomatoes need?", home=home)["answer"]
     for question in ("谢谢", "量子纠缠是什么", "thanks", "What is the capital of France?"):
@@ -221,13 +201,13 @@ def test_loading_again_changes_nothing(home):
     copy = home.parent / "the same under another name.pdf"
     shutil.copy(GUIDE, copy)
     for path in (GUIDE, copy):
-        report = json.loads(run("load", path, "--json", home=home).stdout)["documents"][0]
+        report = json.loads(typed("load", path, "--json", home=home).stdout)["documents"][0]
         assert report["action"] == "already here"
     assert rows(home) == before
 
 
 def test_a_removed_document_answers_nothing_and_can_be_loaded_again(home):
-    assert run("remove", "memory_rag_guide.pdf", home=home).returncode == 0
+    assert typed("remove", "memory_rag_guide.pdf", home=home).returncode == 0
     assert not ask("What is HyDE?", home=home)["found"]
     assert rows(home)["chunks"] == rows(home)["pages"] == 0
 
@@ -330,7 +310,7 @@ FAILURES = {
 
 @pytest.fixture(scope="module")
 def failed(loaded, tmp_path_factory) -> dict[str, tuple[Path, dict, int]]:
-    """For each way to fail: (home, what `ask --json` printed, how many requests came in). Two at a time."""
+    """For each way to fail: (home, what `ask --json` printed, how many requests came in)."""
 
     def fail(name: str) -> tuple[Path, dict, int]:
         reply, more = FAILURES[name]
@@ -339,8 +319,7 @@ def failed(loaded, tmp_path_factory) -> dict[str, tuple[Path, dict, int]]:
             answer = ask(QUESTION, home=home, **model(server, **more))
             return home, answer, len(server.requests)
 
-    with ThreadPoolExecutor(2) as two:
-        return dict(zip(FAILURES, two.map(fail, FAILURES), strict=True))
+    return {name: fail(name) for name in FAILURES}
 
 
 @pytest.mark.parametrize("name", FAILURES)

@@ -155,7 +155,7 @@ def test_a_scan_is_read_for_real(tmp_path):
     page = next(n for n in range(printed.page_count) if "HyDE" in printed.read(n).text)
     scan = tmp_path / "scan.pdf"
     paper = printed.picture(page)[:, :, 0]
-    paper[350:] = 255  # each line takes the models a third of a second
+    paper[250:] = 255  # each line takes the models a third of a second
     scan.write_bytes(scan_with_text([], picture=paper))
     words = [word for word in printed.read(page).text.split() if word.isascii() and word.isalpha()][:12]
     document = read_document(scan)

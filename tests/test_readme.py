@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_acceptance import environment
+from program import typed
 
 from benchmarks import command
 from infrastructure.settings import Settings
@@ -83,12 +83,8 @@ def test_the_tour_runs_from_the_first_command_to_the_last(tmp_path):
     shown = []
     for line in of_kind("README.md", "tour"):
         python, script, *words = shlex.split(line, comments=True)
-        assert python == PYTHON
-        result = subprocess.run(
-            [sys.executable, PROJECT / script, *words], cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True,
-            env=environment(MEMORY_HOME=str(tmp_path / "home"), EMBEDDING_MODEL="none"), text=True, encoding="utf-8",
-            timeout=60,
-        )  # fmt: skip
+        assert (python, script) == (PYTHON, PROGRAM)
+        result = typed(*words, home=tmp_path / "home", EMBEDDING_MODEL="none")
         assert result.returncode == 0, f"{line}\n{result.stderr}"
         shown.append(result.stdout)
     everything = "\n".join(shown)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_acceptance import environment
+from program import environment
 
 pexpect = pytest.importorskip("pexpect", reason="a real terminal is only driven where pexpect is installed")
 if sys.platform == "win32":
