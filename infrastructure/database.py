@@ -268,6 +268,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     ("first_schema", _first_schema),
     ("truth_over_time", _truth_over_time),
     ("cards_and_grades", _cards_and_grades),
+    ("slots_of_jobs", renew_statements),  # statements about a job and a year of study fill a slot from here on
 )
 
 

@@ -23,6 +23,11 @@ LONGEST = 160  # characters; what is longer says more than one thing
 _CONTRAST = re.compile(
     r",\s*not (?:an? |the |in |at |on )?[\w ]{1,30}$|[,，]\s*而?不(?:再)?[叫是在][^,，。]{1,12}$", re.I
 )
+# … or before it: I'm not a nurse any more, I'm a doctor now.
+_CONTRAST_FIRST = re.compile(
+    r"^i(?:['’]m| am) (?:not|no longer) [\w ]{1,30}[,;] (?:but )?(?=i\b)|^我(?:现在)?不(?:再)?[叫是在][^,，。]{1,12}[,，](?=我)",
+    re.I,
+)
 _NO_STATEMENT = re.compile(r"[?？\n\"“”「」]")
 
 
@@ -46,7 +51,7 @@ def slot_of(text: str) -> Slot | None:
     if len(text) > LONGEST or _NO_STATEMENT.search(text):
         return None
     text = text.strip().rstrip(".!。！ ")
-    text = _CONTRAST.sub("", text)
+    text = _CONTRAST_FIRST.sub("", _CONTRAST.sub("", text))
     language = slots_en if text.isascii() or not any(map(is_cjk, text)) else slots_zh
     found = language.parse(text)
     if found is None or len(sentences(text)) != 1:

@@ -44,6 +44,17 @@ _PLACE = r"(?:the )?([A-Z][\w’'-]*(?:[ ,]+[A-Z][\w’'-]*){0,3}|[a-z]+)"
 _RECENTLY = r"(?:,? (?:yesterday|today|recently|last (?:week|month|year)|this (?:week|month|year)))?"
 _AM = r"i(?:['’]m| am| just turned| turned| have turned|['’]ve turned)"
 _FIRM = r"([A-Z][\w&.’'-]*(?: [A-Z][\w&.’'-]*){0,3})"
+# A job one has; who is a mother, a beginner or a student may well be a nurse, too.
+JOBS = """accountant actor analyst architect artist assistant baker banker barista biologist builder carpenter cashier chef
+chemist clerk coach consultant cook dentist designer developer director doctor driver economist editor electrician engineer
+farmer firefighter freelancer gardener hairdresser journalist judge lawyer lecturer librarian manager mechanic midwife nurse
+officer paralegal paramedic pharmacist photographer physician physicist physiotherapist pilot plumber postdoc professor
+programmer psychologist receptionist reporter researcher salesman saleswoman scientist secretary soldier surgeon teacher
+technician therapist trainer translator tutor vet waiter waitress writer"""
+_OF_QUALITY = "(?!(?:good|bad|great|better|big|fast|slow|keen|lousy) )"
+_EMPLOYED = r"(?: (?:at|in|for|with) [\w’'. -]{2,30})?"
+_JOB = rf"an? {_OF_QUALITY}((?:[\w-]+ ){{0,2}}(?:{'|'.join(JOBS.split())})){_EMPLOYED}"
+_NOT = r"i(?:['’]m| am) (?:not|no longer)"
 # Attribute, kind of value (− denies it), form.
 _FORMS = (
     ("me live", "place", rf"i(?:['’]m| am)? {_ADVERBS}(?:live|living|reside|based) in {_PLACE}"),
@@ -59,6 +70,9 @@ _FORMS = (
         "name",
         rf"i(?:['’]m| am)? {_ADVERBS}(?:study at|studying at|go to) ((?:[A-Z][\w.’'-]*(?: (?:of )?|$)){{1,4}})",
     ),
+    ("job", "value", rf"i(?:['’]m| am|['’]ve)? {_ADVERBS}(?:became |become |work as |working as )?{_JOB}"),
+    ("job", "-value", rf"(?:{_NOT}|i no longer work as) {_JOB}"),
+    ("me year", "value", r"i(?:['’]m| am) (?:now )?in (?:my |the )?(\w+ year|grade \d{1,2}|year \d{1,2})"),
     ("me called", "name", r"(?:call me|i am called|i['’]m called) ([A-Z][\w’'-]*)"),
     ("me age", "amount", rf"{_AM} (?:now )?(\d{{1,3}}) years old"),
     ("me age", "amount", rf"{_AM} (?:now )?([1-9]\d)"),
@@ -87,7 +101,7 @@ def _about_me(core: str) -> Found | None:
         return None
     for about, kind, form in _FORMS_ME:
         match = form.fullmatch(core)
-        if match and (kind == "amount" or _is_name(match[1], core)):
+        if match and (kind.lstrip("-") in ("amount", "value") or _is_name(match[1], core)):
             denied, kind = kind[0] == "-", kind.lstrip("-")
             if kind == "place" and match[1].lower() in _COUNTRIES:
                 kind = "country"
@@ -131,6 +145,7 @@ _THING = re.compile(
 _SAME_VERB = re.compile(r"^(?:is|will be|['’]s|moved|changed|takes place|will take place|(?:has|was|got|is) .*)$", re.I)
 _MOVED_TO = re.compile(r"^(?:from .+? )?to (?=\S)")
 _NEW = re.compile(r"^(?:new|current|all-time|absolute) (?=\w)", re.I)
+_JOB_ITSELF = re.compile(r"^(?:profession|occupation)$", re.I)
 _WHEN = re.compile(r"(?<=\w)\s(?:date|time|day)$", re.I)
 _NOT_A_THING = re.compile(
     r"\b(?:that|which|who|and|or|if|because|when|not|said|says|one of|some|former|old|last|ex|is|was|are)\b", re.I
@@ -139,7 +154,7 @@ _NOT_A_THING = re.compile(
 _MANY = re.compile(
     r"\b(?:friend|brother|sister|cat|dog|son|daughter|cousin|colleague|classmate|teacher|uncle|aunt|student|neighbou?r|pet|"
     r"kid|child|baby|lecture|class|seminar|tutorial|lesson|practice|training|workout|session|shift|rehearsal|accuracy|recall|"
-    r"precision|loss|score|f1|result|mark|grade|temperature|latency|error)s?\b",
+    r"precision|loss|(?<!target )score|f1|result|mark|grade|temperature|latency|error)s?\b",
     re.I,
 )
 _NAMES = """name surname nickname boss manager supervisor advisor adviser tutor wife husband girlfriend boyfriend partner
@@ -160,7 +175,7 @@ def _about_a_thing(core: str) -> Found | None:
     if match is None:
         return None
     determiner, owner, thing, verb, negation, rest = match.groups()
-    thing = _NEW.sub("", thing)
+    thing = _JOB_ITSELF.sub("job", _NEW.sub("", thing))
     if _NOT_A_THING.search(thing) or (_MANY.search(thing) and not _FAVOURITE.match(thing)):
         return None
     verb = "" if _SAME_VERB.match(verb.strip()) else verb.strip()

@@ -57,6 +57,21 @@ ANOTHER_VALUE = [
     ("我的专业是物理", "我现在的专业是数学"),
     ("答辩时间是周三", "答辩推迟到下周五"),
     ("我们组有5个人", "我们组有6个人"),
+    ("I am a nurse", "I am a doctor now, not a nurse"),
+    ("I'm a nurse at St Mary's", "I'm not a nurse any more, I'm a doctor now"),
+    ("I work as a data engineer", "I've become a teacher"),
+    ("My profession is nurse", "I am a doctor"),
+    ("I am a nurse", "I'm no longer a nurse"),
+    ("我是护士", "我现在是医生，不是护士了"),
+    ("我是一名护士", "我不是护士了，我现在是医生"),
+    ("我的职业是护士", "我当上医生了"),
+    ("我是护士", "我不是护士了"),
+    ("我是本科生", "我考上研究生了"),
+    ("I am in my first year", "I'm now in my second year"),
+    ("我读大二", "我上大三了"),
+    ("My target score is 100", "My target score is 110"),
+    ("我的首选语言是中文", "我的首选语言是英语"),
+    ("My preferred language is English", "My preferred language is now Chinese"),
 ]
 ONE_MORE_FACT = [
     ("I like tea", "I like coffee"),
@@ -103,6 +118,16 @@ ONE_MORE_FACT = [
     ("Is my favourite player Messi?", "My favourite player is Ronaldo"),
     ("My favourite book is Emma. It is short.", "My favourite book is Dune"),
     ("My favourite colour is not blue", "My favourite colour is not green"),
+    ("I am a nurse", "I am a student"),
+    ("I am a nurse", "I am a night nurse"),
+    ("I am a nurse", "I am a mother"),
+    ("I am a nurse", "I am a good cook"),
+    ("I am a nurse", "I am a friend of a doctor"),
+    ("I'm no longer a nurse", "I am a doctor"),
+    ("我是护士", "我是学生"),
+    ("我是老师", "我是张老师的学生"),
+    ("我是学生", "我是研究生"),
+    ("我是护士", "我是独生子"),
 ]
 
 
