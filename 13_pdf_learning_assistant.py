@@ -276,9 +276,11 @@ class PDFLearningAssistant:
         info = self.find_document(name)
         eraser = self._rag.lifecycle.eraser
         with self.storage.transaction():
-            if purge:
-                eraser.document(info.document_id)
-            self._take_out([info.document_id], all_that_was_made=purge)
+            if purge:  # with what is left of its earlier versions
+                here = {other.document_id for other in self.documents() if other.document_id != info.document_id}
+                for document_id in {info.document_id, *eraser.quoted_under(info.name)} - here:
+                    eraser.document(document_id)
+            self._take_out([info.document_id])
         if purge:
             eraser.finish()
         return info
@@ -299,20 +301,21 @@ class PDFLearningAssistant:
         self._rag.set_session(self._rag.session_id)
         return turns
 
-    def _take_out(self, document_ids: Sequence[str], *, all_that_was_made: bool = False) -> None:
+    def _take_out(self, document_ids: Sequence[str]) -> None:
         if not document_ids:
             return
         with self.storage.transaction():
             for document_id in document_ids:
-                self._forget_answers_from(document_id, all_that_was_made=all_that_was_made)
+                self._forget_answers_from(document_id)
                 self.library.remove(document_id)
         self._rag.set_session(self._rag.session_id)
 
-    def _forget_answers_from(self, document_id: str, *, all_that_was_made: bool = False) -> None:
+    def _forget_answers_from(self, document_id: str) -> None:
         events = self._rag.episodic.list(status=None, limit=-1)
-        gone = [e.memory_id for e in events if any(place[0] == document_id for place in e.metadata.get("pages", []))]
-        self._rag.episodic.remove_many(gone)
-        forget_sources(gone, self._rag.semantic, everything=all_that_was_made)
+        gone = [e for e in events if any(place[0] == document_id for place in e.metadata.get("pages", []))]
+        self._rag.episodic.remove_many([event.memory_id for event in gone])
+        name = next(info.name for info in self.documents() if info.document_id == document_id)
+        forget_sources(gone, self._rag.semantic, document_id, name)
 
     def settle(self, progress: Callable[[int, int], None] | None = None):
         """Make the vectors that are still owed, here and now. progress(done, total) counts them; returns what is left."""

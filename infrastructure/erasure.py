@@ -18,7 +18,7 @@ from typing import Any
 
 from infrastructure.cards import CardTable
 from infrastructure.copies import forget_lines
-from infrastructure.lineage import lineage
+from infrastructure.lineage import REMOVED_DOCUMENTS, lineage, made_from_document
 from infrastructure.storage import ERASING, Storage
 from infrastructure.text import fold, repair
 from infrastructure.transcript import BAR, Transcript, Turn, blacked_out, in_json
@@ -64,20 +64,27 @@ class Eraser:
         return self._erase(written, turn)
 
     def document(self, document_id: str) -> int:
-        """What answers and cards have quoted from a document; its pages and chunks are the library's to remove. Returns in how
-        many turns something was blacked out. The learner's questions stay. `finish` must follow."""
+        """What answers and cards have quoted from a document, and the memories made of such answers; its pages and chunks are
+        the library's to remove. Returns in how many turns something was blacked out. The learner's questions stay. `finish`
+        must follow."""
         with self.storage.transaction():
             self.storage.database.set_meta(ERASING, "1")
+            made = made_from_document(document_id, self.desk, self.stores)
+            ids = {item.memory_id for item in made}
+            for store in self.stores:
+                store.remove_many(sorted(ids))
             turns = [turn for turn in self.transcript.all_turns() if _stands_on(turn, document_id)]
-            quoted = {text for turn in turns for text in _quotations(turn, document_id)}
-            cleared = {turn.turn_id: _without_document(turn, document_id) for turn in turns}
+            texts = {text for turn in turns for text in _quotations(turn, document_id)}
+            texts |= {item.content for item in made}
+            cleared = {turn.turn_id: _without_recalled(turn, ids) for turn in self.transcript.all_turns()}
+            cleared |= {turn.turn_id: _without_document(cleared[turn.turn_id], document_id) for turn in turns}
             self.cards.remove_of(document_id=document_id)
             for session_id in {turn.session_id for turn in turns}:
                 self.desk.clear(session_id)
-            return self._clear_turns(cleared, _long_enough(quoted))
+            return self._clear_turns(cleared, _long_enough(texts))
 
     def quoted_under(self, name: str) -> set[str]:
-        """Ids of the documents of this name, in any case, that answers or cards have quoted, be they here or removed."""
+        """Ids of the documents of this name, in any case, that answers, cards or memories stand on, be they here or removed."""
         quoted = [
             (source["document"], source["document_id"])
             for turn in self.transcript.all_turns()
@@ -85,6 +92,8 @@ class Eraser:
             for source in turn.trace.get(kind, [])
         ]
         quoted += [(card.document, card.document_id) for card in self.cards.list() if card.document_id]
+        for item in (item for store in self.stores for item in store.derived()):
+            quoted += [(document, known) for known, document in item.metadata.get(REMOVED_DOCUMENTS, {}).items()]
         return {document_id for document, document_id in quoted if document.casefold() == name.casefold()}
 
     def finish(self) -> None:
@@ -190,9 +199,14 @@ def _written_in(turn: Turn) -> list[str]:
 
 
 def _without_memories(turn: Turn, ids: set[str]) -> Turn:
-    """Where one of them was told, nothing is left. A model that was shown one may have put it into its own words."""
+    """Where one of them was told, nothing is left."""
     if ids.intersection(_written_in(turn)):
         return replace(turn, question=BAR, answer=BAR, trace={"noted": True})
+    return _without_recalled(turn, ids)
+
+
+def _without_recalled(turn: Turn, ids: set[str]) -> Turn:
+    """A model that was shown one of them may have put it into its own words."""
     shown = {memory["memory_id"] for memory in turn.trace.get("memories", [])} & ids
     if not shown:
         return turn

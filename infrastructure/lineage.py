@@ -3,7 +3,7 @@
 Items have memory_id, derived_from and superseded_by. `stores` have `get(memory_id)`; those that keep rows have `derived()`.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -28,15 +28,34 @@ def lineage(memory_id: str, desk: Any, stores: Sequence[Any]) -> list[Any]:
     return list(found.values())
 
 
-def forget_sources(gone: Collection[str], store: Any, *, everything: bool = False) -> None:
-    """After events are gone: what was made of them loses these sources, and goes with the last of them, or with the first if
-    `everything` that stood on one has to go."""
-    gone = set(gone)
-    for made in store.derived():
-        left = [source for source in made.derived_from if source not in gone]
-        if len(left) == len(made.derived_from):
-            continue
-        if everything or not left:
-            store.remove(made.memory_id)
-        else:
-            store.update(made.memory_id, derived_from=left)
+REMOVED_DOCUMENTS = "removed_documents"  # metadata: {document id: name}, what a memory once stood on, among others
+
+
+def forget_sources(gone: Sequence[Any], store: Any, document_id: str, document: str) -> None:
+    """After the events of a document are gone: what was made of them loses these sources, and goes with the last of them, as
+    does what was made of that. What stays remembers the document, for whoever wants to delete every trace of it later."""
+    while gone:
+        successors = {item.memory_id: item.superseded_by for item in gone}
+        gone = []
+        for made in store.derived():
+            left = [source for source in made.derived_from if successors.get(source, made.memory_id) == made.memory_id]
+            if len(left) == len(made.derived_from):
+                continue
+            if left:
+                lost = {**made.metadata.get(REMOVED_DOCUMENTS, {}), document_id: document}
+                store.update(made.memory_id, derived_from=left, metadata={REMOVED_DOCUMENTS: lost})
+            else:
+                store.remove(made.memory_id)
+                gone.append(made)
+
+
+def made_from_document(document_id: str, desk: Any, stores: Sequence[Any]) -> list[Any]:
+    """The events of answers from a document, whatever was made of them, and what was made of such events removed earlier."""
+    items = [item for store in stores for item in store.list(status=None, limit=-1)]
+    roots = [item.memory_id for item in items if _stands_on(item, document_id)]
+    return list({item.memory_id: item for root in roots for item in lineage(root, desk, stores)}.values())
+
+
+def _stands_on(item: Any, document_id: str) -> bool:
+    cited = any(place[0] == document_id for place in item.metadata.get("pages", []))
+    return cited or document_id in item.metadata.get(REMOVED_DOCUMENTS, {})

@@ -372,6 +372,71 @@ def test_knowledge_loses_the_sources_that_stood_on_a_removed_document(assistant)
     assert not rag.semantic.has_memory(alone)
 
 
+def read_and_remove(assistant, *, change=False):
+    """A book is asked about, and what was made of that answer and of one from another book is recalled, before the book is
+    removed as usual, or gives way to a changed file."""
+    rag = assistant._rag
+    info = assistant.load_text(BOOK, "animals.md")
+    assistant.ask("Which animal has fifty stripes?")
+    (event,) = [item for item in rag.episodic.list() if item.metadata["pages"][0][0] == info.document_id]
+    tide = rag.episodic.add("Asked what causes the tide", pages=[])
+    theme = rag.semantic.add("Keeps coming back to the zebramarker and the tide", derived_from=[event.memory_id, tide],
+                             kind="theme", source="model")  # fmt: skip
+    above = rag.semantic.add("The zebramarker is on their mind", derived_from=[theme], source="model")
+    assistant.ask("What about the tide do I keep coming back to?")
+    if change:
+        assistant.load_text("# Animals\n\nThe lynx hunts at night in the northern woods.\n", "animals.md")
+    else:
+        assistant.remove_document("animals.md")
+    return theme, above, tide
+
+
+@pytest.mark.parametrize("change", [False, True], ids=["removed", "changed"])
+def test_what_was_made_of_several_events_goes_when_one_of_their_documents_is_purged_later(assistant, home, change):
+    theme, above, tide = read_and_remove(assistant, change=change)
+    assert assistant._rag.semantic.get(theme).derived_from == [tide]
+    assert "zebramarker" in everything_said(assistant)
+    if change:
+        assistant.remove_document("animals.md", purge=True)
+    else:
+        assert assistant.purge_removed("animals.md") > 0
+    assert not any(map(assistant._rag.semantic.has_memory, (theme, above)))
+    assert assistant._rag.episodic.has_memory(tide)
+    gone(assistant, home)
+
+
+def test_a_purge_at_once_takes_recalled_memories_out_of_the_transcript(assistant, home):
+    assistant.load_text(BOOK, "animals.md")
+    assistant.ask("Which animal has fifty stripes?")
+    (event,) = [item for item in assistant._rag.episodic.list() if item.metadata.get("pages")]
+    assistant._rag.semantic.add("Keeps coming back to the zebramarker", derived_from=[event.memory_id], source="model")
+    answer = assistant.ask("What keeps coming back, the tide?")
+    assert any("zebramarker" in memory.content for memory in answer.memories)
+    assistant.remove_document("animals.md", purge=True)
+    gone(assistant, home)
+
+
+def test_a_removed_document_that_only_a_memory_remembers_can_still_be_purged(assistant):
+    theme, _, _ = read_and_remove(assistant)
+    for turn in assistant.transcript.all_turns():
+        assistant.forget_turn(turn.turn_id)
+    assert assistant._rag.semantic.has_memory(theme)
+    assistant.purge_removed("animals.md")
+    assert not assistant._rag.semantic.has_memory(theme)
+
+
+def test_what_was_made_of_what_was_made_goes_with_its_last_source_and_a_correction_stays(assistant):
+    rag = assistant._rag
+    info = assistant.load_text(BOOK, "animals.md")
+    event = rag.episodic.add("an event", pages=[[info.document_id, 1]])
+    theme = rag.semantic.add("made of one", derived_from=[event], kind="theme")
+    above = rag.semantic.add("made of that", derived_from=[theme])
+    corrected = rag.semantic.supersede(theme, "The learner knows better", source="user")
+    assistant.remove_document("animals.md")
+    assert not rag.semantic.has_memory(theme) and not rag.semantic.has_memory(above)
+    assert rag.semantic.has_memory(corrected)
+
+
 # ---- What stands in the way ----
 
 
