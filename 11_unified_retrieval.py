@@ -533,8 +533,8 @@ class UnifiedRetriever:
 
     # ---- context for a prompt ----
 
-    def build_context(self, results: Sequence[Result], max_tokens: int) -> list[Source]:
-        """Numbered sources for a prompt, best first, each with its neighbours as long as the budget lasts.
+    def build_context(self, results: Sequence[Result], max_tokens: int, *, around: bool = True) -> list[Source]:
+        """Numbered sources for a prompt, best first, each with its neighbours (`around`) as long as the budget lasts.
 
         Results that follow each other in one document are one source. The best result is there whatever its length.
         """
@@ -552,7 +552,7 @@ class UnifiedRetriever:
             first, *others = beside
             first.passages += [result.passage, *(passage for other in others for passage in other.passages)]
             sources = [source for source in sources if source not in others]
-        for source in sources:
+        for source in sources if around else ():
             used += self._expand(source, sources, max_tokens - used)
         return sources
 

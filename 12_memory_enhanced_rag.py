@@ -34,6 +34,7 @@ from infrastructure.answers import (
     named_in,
     points_of,
     quoted,
+    without_model,
 )
 from infrastructure.calibration import RELEVANT
 from infrastructure.conversation import Conversation
@@ -43,7 +44,9 @@ from infrastructure.extraction import support
 from infrastructure.gate import unfit
 from infrastructure.language import tr, tr_like
 from infrastructure.quoting import Quoter, by_quotation, of_pages, one_a_page, worth_showing
+from infrastructure.readoff import Found, PlaceReader, Reading
 from infrastructure.storage import Storage
+from infrastructure.telling import telling
 from infrastructure.text import estimate_tokens_mixed
 from infrastructure.told import Heard, Listener, hear
 from infrastructure.transcript import Transcript, traced_search
@@ -137,9 +140,9 @@ Rules
 """
 
 
-def _format_retrieved(sources: "Sequence[m11.Source]") -> str:
-    """Numbered sources with their place, e.g. [3 | guide.pdf | 3.2 查询改写 > HyDE | p. 7] (D15)."""
-    blocks = []
+def _format_retrieved(sources: "Sequence[m11.Source]", head: str = "") -> str:
+    """Numbered sources with their place, e.g. [3 | guide.pdf | 3.2 查询改写 > HyDE | p. 7] (D15); before them what they are."""
+    blocks = [as_data(head)] if head else []
     for number, source in enumerate(sources, start=1):
         first = source.passages[0]
         place = filter(None, [str(number), first.document, first.heading_path, f"p. {first.page_start}"])
@@ -180,6 +183,7 @@ class MemoryRAG:
         self.library = self.retriever.library
         self.transcript = Transcript(storage)
         self._quoter = Quoter(storage, self.library)
+        self._reader = PlaceReader(self.library, self._quoter)
         self._listener = Listener(self.working, self.episodic, self.semantic)
         self._conversation = Conversation(self.working, session_id)
         self._turn_count = 0
@@ -210,17 +214,23 @@ class MemoryRAG:
         RAG, nothing but the transcript is written. enrich, write_back: single steps off. on_text gets the answer in pieces."""
         clock, remembers = Stopwatch(), use_memory and write_back
         heard = hear(question, listens=remembers)
-        if heard.asks:
+        reading = self._reader.read(heard.asked, self.transcript.last_traces(self.session_id)) if heard.asks else None
+        if reading and not reading.subject:  # what stands at a place that is named need not be searched for
+            with clock("generate"):
+                answer = self._by_reading(heard.asked, reading, on_text)
+        elif heard.asks:
             with clock("enrich"):
-                asked = self._enrich_query(heard.asked, enrich=enrich and use_memory)
+                asked = self._enrich_query(reading.subject if reading else heard.asked, enrich=enrich and use_memory)
             with clock("retrieve"):
-                found = self._retrieve(asked, top_k, use_mqe=use_mqe, use_hyde=use_hyde)
+                found = self._retrieve(asked, top_k, reading, use_mqe=use_mqe, use_hyde=use_hyde)
             with clock("recall"):
                 memories = self._recall(asked) if use_memory else []
             with clock("generate"):
                 answer = self._generate(asked, found, memories, on_text)
         else:
             answer = self._listener.reply(heard, self._conversation)
+        if reading:
+            reading.sign(answer)
         with clock("store"):
             self._write_back(heard, answer, remembers=remembers)
         answer.timings_ms = clock.timings()
@@ -266,8 +276,11 @@ class MemoryRAG:
 
     # ---- Step 2 · §5.2 retrieve documents, recall memories ----
 
-    def _retrieve(self, asked: Enrichment, top_k: int, *, use_mqe: bool, use_hyde: bool) -> "list[m11.Result]":
-        """Passages of the best `top_k` pages; the question and what it was taken to mean feed one pool (script 11)."""
+    def _retrieve(
+        self, asked: Enrichment, top_k: int, reading: Reading | None, *, use_mqe: bool, use_hyde: bool
+    ) -> "list[m11.Result]":
+        """Passages of the best `top_k` pages; the question and what it was taken to mean feed one pool (script 11). reading:
+        the page or chapter that is asked about, and beside which nothing is searched."""
         subject = utterance.without_instructions(asked.question)
         results = self.retriever.search(
             subject,
@@ -276,6 +289,7 @@ class MemoryRAG:
             use_hyde=use_hyde,
             context=utterance.without_instructions(asked.text),
             page=utterance.page_named(subject),
+            **(reading.within if reading else {}),
         )
         return of_pages(results, top_k)
 
@@ -304,8 +318,6 @@ class MemoryRAG:
             asked.question, "", "extractive", False, memories=memories, enriched_query=asked.text,
             session_id=self.session_id, trace=traced_search(asked, self.retriever.last_variants, found),
         )  # fmt: skip
-        if utterance.ASKS_FOR_CHAPTERS.search(asked.question):
-            return self._from_outline(answer)
         own = [memory for memory in memories if self._is_evidence(memory)]
         if about_me.is_asked(asked.question) and (own or about_me.is_what_was_told(asked.question)):
             return self._from_the_learner(answer, own)
@@ -320,15 +332,37 @@ class MemoryRAG:
         quotation = self._by_quotation(answer, asked, relevant, own)
         return quotation or self._nothing_found(answer, asked, relevant or found, own)
 
-    def _by_model(self, answer: Answer, asked: Enrichment, results: "list[m11.Result]", on_text) -> Answer:
-        """Ask the model; raises LLMUnavailable. Its citations are checked before anybody sees them as such."""
+    def _by_reading(self, question: str, reading: Reading, on_text) -> Answer:
+        """What stands at a place, summed up by the model if there is one and it works, else quoted."""
+        answer = Answer(question, reading.head, "extractive", reading.found, enriched_query=question)
+        answer.trace = {"topic": reading.heading or question}
+        if not reading.passages:
+            return answer
+        answer.note = without_model()
+        if self.llm is not None:
+            answer.note = ""
+            try:
+                everything = [Found(passage) for passage in reading.passages]
+                return self._by_model(answer, Enrichment(question, question, question), everything, on_text, reading)
+            except LLMUnavailable as error:
+                answer.note, answer.trace["llm_failure"] = str(error), error.reason
+        answer.answer, answer.citations = self._reader.quote(reading, question)
+        return answer
+
+    def _by_model(self, answer: Answer, asked: Enrichment, results, on_text, reading: Reading | None = None) -> Answer:
+        """Ask the model; raises LLMUnavailable. Its citations are checked before anybody sees them as such. reading: the place
+        all of the results are from; the model is told what it is, and sees nothing beside it."""
         if self.retriever.failure is not None and self.retriever.failure.reason in WILL_FAIL_AGAIN:
             raise self.retriever.failure
-        sources = self.retriever.build_context(results, DOCUMENT_TOKENS)
+        sources = self.retriever.build_context(results, DOCUMENT_TOKENS, around=reading is None)
         leads = [source.lead for source in sources]
-        answer.citations = self._quoter.cite(leads, self._quoter.extract(asked.question, asked.text, leads))
+        if reading is None:
+            extracts = self._quoter.extract(asked.question, asked.text, leads)
+        else:
+            extracts = telling(self.storage, [lead.passage for lead in leads], asked.question, len(leads))
+        answer.citations = self._quoter.cite(leads, extracts)
         prompt = MEMORY_RAG_PROMPT.format(
-            retrieved_context=_format_retrieved(sources),
+            retrieved_context=_format_retrieved(sources, reading.head if reading else ""),
             memory_context=_format_memories(answer.memories),
             history=as_data(self._conversation.summary(HISTORY_TOKENS)),
             question=as_data(asked.question),
@@ -371,10 +405,7 @@ class MemoryRAG:
             answer.answer += f"\n{about_me.you_told_me(asked.question, own[:1])}"
             answer.trace["memories_named"] = [own[0].memory_id]
         if self.llm is None:
-            answer.note = tr(
-                "No language model is set, so these are the passages' own sentences.",
-                "未设置语言模型，以下是资料中的原句。",
-            )
+            answer.note = without_model()
         return answer
 
     def _from_the_learner(self, answer: Answer, own: list[MemoryUse]) -> Answer:
@@ -408,15 +439,6 @@ class MemoryRAG:
             asked.question,
             "I found nothing about this in your documents.",
             "在你的资料里没有找到相关内容。",
-        )
-        return answer
-
-    def _from_outline(self, answer: Answer) -> Answer:
-        """What is in the outline is read off it, not made up."""
-        chapters = self.library.chapters(answer.question)
-        answer.found = bool(chapters)
-        answer.answer = chapters or tr_like(
-            answer.question, "Your documents have no outline.", "你的资料没有目录信息。"
         )
         return answer
 

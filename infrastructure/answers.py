@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from infrastructure.extraction import Extract, support
-from infrastructure.language import language_of, tr_like
+from infrastructure.language import language_of, tr, tr_like
 from infrastructure.text import sentences
 
 
@@ -135,12 +135,19 @@ def quotable(extracts: Sequence[Extract]) -> list[Extract]:
     return [extract for extract in extracts if extract.score >= 0.5 * extracts[0].score]
 
 
-def quoted(extracts: Sequence[Extract], question: str, citations: Sequence[Citation]) -> str:
+def quoted(extracts: Sequence[Extract], question: str, citations: Sequence[Citation], most: int = QUOTED) -> str:
     """The best sentences, each with its source number, as far as they can be cited."""
     numbers = {citation.n for citation in citations}
-    good = [extract for extract in quotable(extracts) if extract.source + 1 in numbers][:QUOTED]
+    good = [extract for extract in quotable(extracts) if extract.source + 1 in numbers][:most]
     marks = tr_like(question, "“{}” [{}]", "「{}」[{}]")
     return "\n".join(marks.format(" ".join(extract.text.split()), extract.source + 1) for extract in good)
+
+
+def without_model() -> str:
+    """What is said with an answer that no model made."""
+    return tr(
+        "No language model is set, so these are the passages' own sentences.", "未设置语言模型，以下是资料中的原句。"
+    )
 
 
 def points_of(text: str) -> list[str]:

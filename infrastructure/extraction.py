@@ -55,7 +55,7 @@ def best_sentences(
     rated: list[Extract] = []
     for number, text in enumerate(sources):
         heading = headings[number] if headings else ""
-        rated += _rate_source(number, text, heading, weights, question, scores[number])
+        rated += rate_source(number, text, heading, weights, question, scores[number])
     if similarity is not None and rated and max(extract.score for extract in rated) < WORDS_MEET:
         rated = _by_meaning(rated, question, scores, similarity)
     rated = [replace(extract, score=SAID * extract.score) if extract.text in said else extract for extract in rated]
@@ -66,7 +66,7 @@ def best_sentences(
     return sorted(best.values(), key=lambda extract: (-extract.score, extract.source))
 
 
-def _rate_source(
+def rate_source(
     number: int, text: str, heading: str, weights: dict[str, float], question: str, source_score: float
 ) -> Iterator[Extract]:
     """Every sentence of a source with its score. A question in the text hands its words on to the sentence after it, which

@@ -190,15 +190,22 @@ class Library:
         return [tuple(entry) for entry in json.loads(stored or "[]")]
 
     def chapters(self, question: str, depth: int = 2) -> str:
-        """The outlines as lines "title (document, p. n)", of the documents the question names, else of all; "" without any."""
+        """The outlines as lines "title (document, p. n)", with the printed page where there is one, of the documents the
+        question names, else of all; "" without any."""
         documents = self.documents()
         named = [document for document in documents if document.name.casefold() in question.casefold()] or documents
-        return "\n".join(
-            f"{'  ' * (level - 1)}{title} ({document.name}, p. {page})"
-            for document in named
-            for level, title, page in self.outline(document.document_id)
-            if level <= depth
-        )
+        lines = []
+        for document in named:
+            labels = dict(self.labels(document.document_id))
+            for level, title, page in self.outline(document.document_id):
+                place = f"{document.name}, p. {labels.get(page) or page}"
+                lines += [f"{'  ' * (level - 1)}{title} ({place})"] * (level <= depth)
+        return "\n".join(lines)
+
+    def says(self, document_id: str, words: str) -> bool:
+        """Do these very words stand on a page of the document, whatever their case?"""
+        sql = "SELECT 1 FROM pages WHERE document_id = ? AND instr(lower(clean), ?) LIMIT 1"
+        return self._db.row(sql, (document_id, words.lower())) is not None
 
     def page(self, document_id: str, page: int) -> StoredPage | None:
         row = self._db.row("SELECT * FROM pages WHERE document_id = ? AND page = ?", (document_id, page))

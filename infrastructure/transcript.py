@@ -13,6 +13,8 @@ from infrastructure.storage import Storage
 from infrastructure.text import repair
 from infrastructure.utterance import secrets_in
 
+LOOKED_BACK = 5  # turns in which "the next page" or "this document" may have its beginning
+
 
 @dataclass(frozen=True)
 class Turn:
@@ -89,6 +91,10 @@ class Transcript:
             (session_id, to_iso(since) if since else "", last),
         )
         return [self._turn(row) for row in reversed(rows)]
+
+    def last_traces(self, session_id: str) -> list[dict[str, Any]]:
+        """What led to the last few answers of a session, the latest first."""
+        return [turn.trace for turn in reversed(self.turns(session_id, last=LOOKED_BACK))]
 
     def turn(self, turn_id: int) -> Turn | None:
         row = self._db.row("SELECT * FROM turns WHERE turn_id = ?", (turn_id,))

@@ -306,15 +306,6 @@ def without_instructions(question: str) -> str:
     return " ".join(kept) if kept and len(kept) < len(parts) else question
 
 
-# ---- Chapters ----
-
-# What is in the outline is read off it, not made up.
-ASKS_FOR_CHAPTERS = _any(
-    r"(?:有|分)(?:哪些|哪几|几|多少)个?(?:章|节)(?!.*(?:讲|提到|关于|涉及))|(?:列出|给出|看看?)?(?:章节|目录)(?:列表|结构|有哪些|是什么|[?？]?$)",
-    r"\b(?:list|what|which|how many|show)\b.{0,20}\b(?:chapters|sections)\b(?: (?:are|does|in|of)|[?.]?$)",
-    r"\btable of contents\b",
-)
-
 # ---- Secrets ----
 
 _NAMES_A_SECRET = r"(?:密码|口令|密钥|password|passwd|passphrase|api[ _-]?key|access[ _-]?key|secret|token)"

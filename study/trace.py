@@ -31,7 +31,8 @@ def explained(turn: "Turn") -> dict[str, Any]:
     """Everything that is known about how a turn came about, ready for JSON.
 
     kind: "answer", or "told" when nothing was searched because nothing was asked. sources: what was cited, or else offered
-    (`nearest`), each with its relevance and, in `legs`, [score, rank among the passages that were found].
+    (`nearest`), each with its relevance and, in `legs`, [score, rank among the passages that were found]. read_off: the page,
+    chapter or outline that was read; None when all documents were searched.
     """
     trace = turn.trace
     partial = bool(trace.get("partial"))
@@ -41,7 +42,7 @@ def explained(turn: "Turn") -> dict[str, Any]:
         "question": turn.question, "asked_at": turn.asked_at.isoformat(), "session_id": turn.session_id, "answer": turn.answer,
         "kind": "told" if trace.get("noted") and not partial else "answer",
         "mode": turn.mode, "found": turn.found, "partial": partial, "llm_failure": trace.get("llm_failure"),
-        "enriched_query": enriched, "leans": trace.get("leans", ""),
+        "read_off": trace.get("read_off"), "enriched_query": enriched, "leans": trace.get("leans", ""),
         "background": trace.get("background", []), "enriched_by": trace.get("enriched_by", []),
         "variants": _other_wordings(trace.get("variants", []), asked, enriched),
         "sources": [_source(source, trace.get("results", [])) for source in trace.get("sources") or trace.get("nearest", [])],

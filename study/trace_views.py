@@ -25,7 +25,7 @@ def why(told: Mapping[str, Any], *, slash: str) -> RenderableType:
     for label, sentence in _in_words(told):
         grid.add_row(line(label), line(sentence))
     parts: list[RenderableType] = [grid]
-    if told["sources"]:
+    if told["sources"] and told["passages_found"]:
         parts += ["", _sources(told), line((_legend(told), "dim"))]
     if told["memories"]:
         parts += ["", _memories(told["memories"])]
@@ -65,7 +65,22 @@ def _in_words(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield tr("Kept", "写入记忆"), tr("Only in the transcript.", "只留在对话记录里。")
 
 
+def _place_read(read_off: Mapping[str, Any]) -> str:
+    """The place a question named: "p. 5 of guide.pdf"."""
+    document, at = read_off["document"], read_off["at"]
+    if read_off["kind"] == "page" and at:
+        return tr(f"PDF page {at} of {document}", f"{document} PDF 第 {at} 页")
+    if read_off["kind"] == "chapter" and at:
+        return tr(f"“{at}” of {document}", f"{document}「{at}」")
+    return document or tr("the outlines and numbers of your documents", "资料的目录和页数")
+
+
 def _search(told: Mapping[str, Any]) -> str:
+    if (read_off := told["read_off"]) and not read_off["topic"]:
+        place = _place_read(read_off)
+        return tr(f"Nothing: the question asks what stands there. Read off {place}.", f"没有检索：直接读取{place}。")
+    if read_off:
+        return tr(f"Only in {_place_read(read_off)}.", f"只在{_place_read(read_off)}中检索。")
     leans = told["leans"]
     if not leans:
         return tr("As it was asked: the question stands alone.", "按原话检索：问题本身说得完整。")
@@ -92,6 +107,8 @@ def _wording(variant: Mapping[str, str]) -> str:
 def _answered(told: Mapping[str, Any]) -> str:
     if told["partial"]:
         return tr("By the model, until you stopped it.", "由模型回答，中途被你停止。")
+    if not told["found"] and told["read_off"] and not told["read_off"]["topic"]:
+        return tr("There is no such place, or nothing to read there.", "没有这个位置，或那里没有文字。")
     if not told["found"]:
         best = max((source["relevance"] for source in told["sources"]), default=0.0)
         return tr(
@@ -105,6 +122,8 @@ def _answered(told: Mapping[str, Any]) -> str:
             f"By quoting the passages below: the model failed ({told['llm_failure']}).",
             f"引用下面段落的原文：模型没有回答（{told['llm_failure']}）。",
         )
+    if not told["sources"] and told["read_off"]:
+        return tr("As it stands there.", "照原样列出。")
     if not told["sources"] or (any(memory["used"] for memory in told["memories"]) and not cited_in(told["answer"])):
         return tr("From what you told me.", "根据你说过的话。")
     return tr("By quoting the passages below; no model is set.", "引用下面段落的原文；未设置模型。")

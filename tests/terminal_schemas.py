@@ -137,6 +137,7 @@ WHY = record(
     found=FLAG,
     partial=FLAG,
     llm_failure=nullable(TEXT),
+    read_off=nullable(record(kind=TEXT, at=TEXT, topic=TEXT, document=TEXT, document_id=TEXT)),
     enriched_query=TEXT,
     leans=TEXT,
     background=listing(TEXT),

@@ -438,9 +438,9 @@ def test_every_cited_page_exists(assistant, book):
 def test_chapters_are_read_off_the_outline(assistant, book):
     answer = assistant.ask("List the chapters")
     assert answer.answer.split("\n") == [
-        "Front (book.pdf, p. 1)",
-        "Metrics (book.pdf, p. 2)",
-        "  Precision (book.pdf, p. 3)",
+        "Front (book.pdf, p. i)",
+        "Metrics (book.pdf, p. 1)",
+        "  Precision (book.pdf, p. 2)",
     ]
 
 

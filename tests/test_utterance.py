@@ -7,7 +7,6 @@ that is not finds nothing: both must be right.
 import pytest
 
 from infrastructure.utterance import (
-    ASKS_FOR_CHAPTERS,
     correction,
     leans_on_context,
     ordinal,
@@ -434,30 +433,7 @@ def test_a_statement_before_a_question_leaves_the_question():
     assert (told[0].text, rest) == ("我更关心真实指标。", "那下一步怎么优化？")
 
 
-# ---- Chapters and pages ----
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "有哪些章节？",
-        "这本书有几章？",
-        "有哪几节？",
-        "目录",
-        "List the chapters",
-        "How many chapters does the book have?",
-    ],
-)
-def test_a_question_for_the_outline(question):
-    assert ASKS_FOR_CHAPTERS.search(question)
-
-
-@pytest.mark.parametrize(
-    "question",
-    ["有几章讲到 HyDE？", "HyDE 在哪一章？", "第三章讲了什么", "什么是目录服务", "Which chapter explains HyDE?"],
-)
-def test_a_question_about_what_a_chapter_says_is_searched(question):
-    assert not ASKS_FOR_CHAPTERS.search(question)
+# ---- Pages ----
 
 
 @pytest.mark.parametrize(
