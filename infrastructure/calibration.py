@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from infrastructure.text import count_cjk
 
 if TYPE_CHECKING:
-    from infrastructure.embedders import Anchors
+    from infrastructure.anchors import Anchors
 
 
 @dataclass(frozen=True)

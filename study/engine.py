@@ -6,6 +6,8 @@ the file is broken; none of that leaves them.
 
 import re
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -50,6 +52,17 @@ def reason_of(error: Exception) -> str:
     message = one_line(str(error))
     inner = re.search(r"\(PDFium: (.+?)\)", message)
     return (inner[1] if inner else message)[:100].rstrip(".:") or type(error).__name__
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Whatever an engine's library raises leaves as an EngineError."""
+    try:
+        yield
+    except EngineError:
+        raise
+    except Exception as error:
+        raise EngineError(reason_of(error)) from error
 
 
 def locked(name: str, password: str | None) -> PasswordNeeded:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from infrastructure.text import repair
-from study.engine import PICTURE, EngineError, PageText, locked, reason_of, spellings
+from study.engine import PICTURE, EngineError, PageText, guarded, locked, reason_of, spellings
 from study.layout import MOST_BOXES, Box, gutter, halves, in_columns, outside
 from study.outline import DEEPEST_OUTLINE, LONGEST_OUTLINE, OutlineEntry, one_line
 from study.pagetext import bare
@@ -30,7 +30,7 @@ class PdfiumFile:
     def __init__(self, path: Path, password: str | None = None) -> None:
         """PasswordNeeded when neither the empty password nor `password` opens the file; EngineError for all else."""
         self._document = _open(path, password)
-        with _guarded():
+        with guarded():
             self.page_count = len(self._document)
             self.title = one_line(self._document.get_metadata_value("Title"))
 
@@ -38,7 +38,7 @@ class PdfiumFile:
         self._document.close()
 
     def read(self, page: int) -> PageText:
-        with _guarded(), _page(self._document, page) as opened:
+        with guarded(), _page(self._document, page) as opened:
             text = opened.get_textpage()
             try:
                 return _read(opened, text)
@@ -50,7 +50,7 @@ class PdfiumFile:
         from pypdfium2 import raw as api
 
         sizes: dict[str, float] = {}
-        with _guarded(), _page(self._document, page) as opened:
+        with guarded(), _page(self._document, page) as opened:
             text = opened.get_textpage()
             whole = _text(text)
             places = _places(whole, text)
@@ -65,18 +65,18 @@ class PdfiumFile:
 
     def picture(self, page: int) -> Any:
         """The page as people see it: bytes in an array (height, width, 3), red first."""
-        with _guarded(), _page(self._document, page) as opened:
+        with guarded(), _page(self._document, page) as opened:
             scale = min(DOTS_PER_INCH / 72, LARGEST_PICTURE / max(opened.get_size()))
             return opened.render(scale=scale, rev_byteorder=True).to_numpy()[:, :, :3].copy()
 
     def labels(self) -> list[str | None]:
-        with _guarded():
+        with guarded():
             given = (self._document.get_page_label(page) for page in range(self.page_count))
             return [repair(label).strip() or None for label in given]
 
     def outline(self) -> list[OutlineEntry]:
         entries: list[OutlineEntry] = []
-        with _guarded():
+        with guarded():
             for bookmark in self._document.get_toc(max_depth=DEEPEST_OUTLINE):
                 target = bookmark.get_dest()
                 page = target.get_index() if target is not None else None
@@ -101,16 +101,6 @@ def _open(path: Path, password: str | None):
             if getattr(error, "err_code", None) != pypdfium2.raw.FPDF_ERR_PASSWORD:
                 raise EngineError(reason_of(error)) from error
     raise locked(path.name, password)
-
-
-@contextmanager
-def _guarded() -> Iterator[None]:
-    try:
-        yield
-    except EngineError:
-        raise
-    except Exception as error:
-        raise EngineError(reason_of(error)) from error
 
 
 @contextmanager

@@ -1,10 +1,8 @@
 """The third engine: pdfplumber, on pdfminer. The slowest; it finds its way in page trees that lead the other two astray."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from study.engine import EngineError, PageText, locked, reason_of, spellings
+from study.engine import EngineError, PageText, guarded, locked, reason_of, spellings
 from study.outline import one_line
 
 
@@ -14,7 +12,7 @@ class PlumberFile:
     def __init__(self, path: Path, password: str | None = None) -> None:
         """PasswordNeeded when neither the empty password nor `password` opens the file; EngineError for all else."""
         self._file = _open(path, password)
-        with _guarded():
+        with guarded():
             self.page_count = len(self._file.pages)
             self.title = one_line((self._file.metadata or {}).get("Title") or "")
 
@@ -22,7 +20,7 @@ class PlumberFile:
         self._file.close()
 
     def read(self, page: int) -> PageText:
-        with _guarded():
+        with guarded():
             opened = self._file.pages[page]
             try:
                 return PageText(opened.extract_text() or "")
@@ -42,11 +40,3 @@ def _open(path: Path, password: str | None):
             if not isinstance(wrapped, PDFPasswordIncorrect):
                 raise EngineError(reason_of(error)) from error
     raise locked(path.name, password)
-
-
-@contextmanager
-def _guarded() -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        raise EngineError(reason_of(error)) from error

