@@ -17,7 +17,7 @@ Article: §5.1 components; §5.2 query; §5.3 enrich; §5.4 prompt; §5.5 write-
 import asyncio
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +45,7 @@ from infrastructure.gate import unfit
 from infrastructure.language import tr, tr_like
 from infrastructure.quoting import Quoter, by_quotation, of_pages, one_a_page, worth_showing
 from infrastructure.readoff import Found, PlaceReader, Reading
+from infrastructure.spelling import Slip, Speller, corrected, found_by_words, mark_slips
 from infrastructure.storage import Storage
 from infrastructure.telling import telling
 from infrastructure.text import estimate_tokens_mixed
@@ -87,6 +88,12 @@ class Enrichment:
     used: tuple[str, ...] = ()
     memory_ids: tuple[str, ...] = ()
     said: tuple[str, ...] = ()  # sentences of the answer it leans on
+
+    def spelled(self, slips: Sequence[Slip], *, answered: bool = False) -> "Enrichment":
+        """Searched also, and `answered` as if it had been asked, with words that were meant in place of slips."""
+        question = corrected(self.question, slips) if answered else self.question
+        topic = corrected(self.topic, slips)
+        return replace(self, question=question, text=corrected(self.text, slips), topic=topic)
 
 
 def with_background(question: str, background: Sequence[str]) -> str:
@@ -184,6 +191,7 @@ class MemoryRAG:
         self.transcript = Transcript(storage)
         self._quoter = Quoter(storage, self.library)
         self._reader = PlaceReader(self.library, self._quoter)
+        self._speller = Speller(storage)
         self._listener = Listener(self.working, self.episodic, self.semantic)
         self._conversation = Conversation(self.working, session_id)
         self._turn_count = 0
@@ -223,10 +231,14 @@ class MemoryRAG:
                 asked = self._enrich_query(reading.subject if reading else heard.asked, enrich=enrich and use_memory)
             with clock("retrieve"):
                 found = self._retrieve(asked, top_k, reading, use_mqe=use_mqe, use_hyde=use_hyde)
+                slips = [] if found_by_words(found) else self._speller.slips(asked.question)
+                if slips:
+                    found = self._retrieve(asked.spelled(slips), top_k, reading, use_mqe=use_mqe, use_hyde=use_hyde)
             with clock("recall"):
                 memories = self._recall(asked) if use_memory else []
             with clock("generate"):
-                answer = self._generate(asked, found, memories, on_text)
+                answer = self._generate(asked.spelled(slips, answered=True), found, memories, on_text)
+            mark_slips(answer, slips)
         else:
             answer = self._listener.reply(heard, self._conversation)
         if reading:

@@ -76,6 +76,10 @@ class Answer:
     receipts: list[Receipt] = field(default_factory=list)
     trace: dict[str, Any] = field(default_factory=dict)
 
+    def say_first(self, sentence: str) -> None:
+        """Put a sentence before the note; "" changes nothing."""
+        self.note = tr(" ", "").join(filter(None, [sentence, self.note]))
+
     @property
     def memory_used(self) -> bool:
         return bool(self.memories)

@@ -76,7 +76,7 @@ class Reading:
             place = self.head.split("\n")[0].rstrip(":：")
             en = f"{place} says nothing about “{self.place.topic}”."
             answer.answer = tr_like(answer.question, en, f"{place}没有讲到「{self.place.topic}」。")
-        answer.note = " ".join(filter(None, [self.remark, answer.note]))
+        answer.say_first(self.remark)
 
 
 class PlaceReader:

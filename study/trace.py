@@ -32,7 +32,7 @@ def explained(turn: "Turn") -> dict[str, Any]:
 
     kind: "answer", or "told" when nothing was searched because nothing was asked. sources: what was cited, or else offered
     (`nearest`), each with its relevance and, in `legs`, [score, rank among the passages that were found]. read_off: the page,
-    chapter or outline that was read; None when all documents were searched.
+    chapter or outline that was read; None when all documents were searched. slips: [as typed, as it was searched for].
     """
     trace = turn.trace
     partial = bool(trace.get("partial"))
@@ -44,7 +44,7 @@ def explained(turn: "Turn") -> dict[str, Any]:
         "mode": turn.mode, "found": turn.found, "partial": partial, "llm_failure": trace.get("llm_failure"),
         "read_off": trace.get("read_off"), "enriched_query": enriched, "leans": trace.get("leans", ""),
         "background": trace.get("background", []), "enriched_by": trace.get("enriched_by", []),
-        "variants": _other_wordings(trace.get("variants", []), asked, enriched),
+        "slips": trace.get("slips", []), "variants": _other_wordings(trace.get("variants", []), asked, enriched),
         "sources": [_source(source, trace.get("results", [])) for source in trace.get("sources") or trace.get("nearest", [])],
         "passages_found": len(trace.get("results", [])),
         "memories": [_memory(memory, trace) for memory in trace.get("memories", [])],

@@ -48,6 +48,11 @@ def _in_words(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield tr("Searched", "检索"), tr("Nothing: this asked nothing.", "没有检索：这不是提问。")
     else:
         yield tr("Searched", "检索"), _search(told)
+        for typed, meant in told["slips"]:
+            stands_nowhere = tr(
+                f"“{typed}” stands nowhere: also “{meant}”", f"「{typed}」没有出现过，也按「{meant}」检索"
+            )
+            yield tr("Spelled", "拼写"), stands_nowhere
         if told["variants"]:
             yield tr("Also with", "还检索了"), tr("; ", "；").join(map(_wording, told["variants"]))
         yield tr("Answered", "回答"), _answered(told)

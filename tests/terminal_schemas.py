@@ -142,6 +142,7 @@ WHY = record(
     leans=TEXT,
     background=listing(TEXT),
     enriched_by=listing(ID),
+    slips=listing(listing(TEXT)),
     variants=listing(record(kind=TEXT, text=TEXT, added=TEXT)),
     sources=listing(TRACED_SOURCE),
     passages_found=COUNT,
