@@ -260,7 +260,7 @@ class MemoryRAG:
         Guards (D11): only a question that leans is touched; a memory needs ENRICH_RELEVANCE; the background ends at
         ENRICH_TOKENS; everything used is traced; and the question itself is searched too, whatever was added.
         """
-        leans = utterance.leans_on_context(question) if enrich else ""
+        leans = utterance.leans_on_context(question) if enrich and not about_me.is_asked(question) else ""
         if not leans:
             return Enrichment(question, question, question)
         last = self._conversation.last()

@@ -416,7 +416,9 @@ class PDFLearningAssistant:
         passages = [result.passage for result in found]
         asked = self._asked_about(topic, {passage.chunk_id for passage in passages})
         cards, reviews = self.tutor.cards.list(), self.tutor.cards.reviews()
-        touched = lookback.touched_places(self.transcript.all_turns(), cards, reviews, self.notes())
+        touched = lookback.touched_places(
+            self.transcript.all_turns(), cards, reviews, self.notes(), self.library.opened()
+        )
         sections = list(dict.fromkeys(self._section(passage, touched) for passage in passages))
         wrong = lookback.mistakes(self.tutor.about(topic, passages), reviews)
         gaps = lookback.gaps(self.library, passages, touched)
@@ -444,7 +446,7 @@ class PDFLearningAssistant:
         events = {hit.item.content for hit in self._rag.episodic.retrieve(topic, top_k=20)}
         words = set(content_tokens(topic) or tokens(topic))
         about = []
-        for turn in self.transcript.all_turns():
+        for turn in filter(lambda turn: turn.is_question, self.transcript.all_turns()):
             said = set(tokens(f"{turn.question} {turn.trace.get('topic', '')}"))
             named = len(words & said) >= max(1, len(words) / 2) or any(turn.question in event for event in events)
             if named or any(source["chunk_id"] in passages for source in turn.trace.get("sources", [])[:1]):
@@ -534,7 +536,7 @@ class PDFLearningAssistant:
 
     def get_stats(self) -> dict[str, Any]:
         """Everything countable, from the home: the same after a restart."""
-        study = self.tutor.numbers(self.library, self.transcript.all_turns())
+        study = self.tutor.numbers(self.library, self.transcript.all_turns(), self.library.opened())
         return {**self._rag.get_stats(), "notes": len(self.notes()), "session_id": self.session_id, "study": study}
 
     def warm_up(self) -> None:

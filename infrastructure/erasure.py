@@ -18,6 +18,7 @@ from typing import Any
 
 from infrastructure.cards import CardTable
 from infrastructure.copies import forget_lines
+from infrastructure.library import OPENED
 from infrastructure.lineage import REMOVED_DOCUMENTS, lineage, made_from_document
 from infrastructure.storage import ERASING, Storage
 from infrastructure.text import fold, repair
@@ -67,7 +68,7 @@ class Eraser:
         """What answers and cards have quoted from a document, and the memories made of such answers; its pages and chunks are
         the library's to remove. Returns in how many turns something was blacked out. The learner's questions stay. `finish`
         must follow."""
-        with self.storage.transaction():
+        with self.storage.transaction() as db:
             self.storage.database.set_meta(ERASING, "1")
             made = made_from_document(document_id, self.desk, self.stores)
             ids = {item.memory_id for item in made}
@@ -79,6 +80,8 @@ class Eraser:
             cleared = {turn.turn_id: _without_recalled(turn, ids) for turn in self.transcript.all_turns()}
             cleared |= {turn.turn_id: _without_document(cleared[turn.turn_id], document_id) for turn in turns}
             self.cards.remove_of(document_id=document_id)
+            of_it = "action = ? AND json_extract(details, '$.document_id') = ?"
+            db.execute(f"DELETE FROM log WHERE {of_it}", (OPENED, document_id))
             for session_id in {turn.session_id for turn in turns}:
                 self.desk.clear(session_id)
             return self._clear_turns(cleared, _long_enough(texts))

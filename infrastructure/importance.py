@@ -10,12 +10,26 @@ WEIGHTY = re.compile(
     re.I,
 )
 _COURTESIES = """
-好 好的 好吧 嗯 嗯嗯 哦 行 可以 谢谢 多谢 不客气 收到 明白 明白了 知道了 再见 拜拜 你好 您好 哈哈 没事
-ok okay k thanks thx bye hi hello hey yes no yep sure fine great cool nice lol
+好 好的 好吧 好嘞 好呀 嗯 嗯嗯 哦 行 可以 不客气 收到 明白 明白了 知道了 懂了 了解 了解了 清楚了
+哈哈 没事 没问题 不用了 太好了 真棒
+谢谢 谢谢你 谢谢您 谢谢啦 谢啦 多谢 多谢了 感谢 非常感谢 太感谢了 辛苦了
+你好 您好 你好呀 你好啊 你好吗 大家好 嗨 哈喽 早 早安 早上好 下午好 晚上好 在吗 再见 拜拜 晚安 回头见 明天见
+ok okay k thanks thx ty cheers bye hi hiya hello hey yes no yep sure fine great cool nice perfect awesome alright lol
 """
-SMALL_TALK = frozenset(_COURTESIES.split()) | {
-    *("thank you", "got it", "i see", "no problem", "you're welcome", "good night", "see you")
-}
+_PHRASES = (
+    *(
+        "thank you",
+        "thank you very much",
+        "thank you so much",
+        "thanks a lot",
+        "thanks so much",
+        "many thanks",
+        "got it",
+    ),
+    *("i see", "no problem", "you're welcome", "all right", "hi there", "hello there", "hey there", "how are you"),
+    *("good morning", "good afternoon", "good evening", "good night", "see you", "see you later", "see you tomorrow"),
+)
+SMALL_TALK = frozenset((*_COURTESIES.split(), *_PHRASES))
 
 
 def is_small_talk(content: str) -> bool:

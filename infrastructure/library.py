@@ -14,6 +14,8 @@ from infrastructure.database import to_iso
 from infrastructure.shelves import Text
 from infrastructure.storage import Storage
 
+OPENED = "opened"  # in the log: a page the learner looked at
+
 
 @dataclass(frozen=True)
 class DocumentInfo:
@@ -219,6 +221,19 @@ class Library:
         """(page, printed label) of every page, in order; a label is None where none is given."""
         rows = self._db.rows("SELECT page, label FROM pages WHERE document_id = ? ORDER BY page", (document_id,))
         return [(row["page"], row["label"]) for row in rows]
+
+    def note_opened(self, document_id: str, page: int) -> None:
+        """The learner looked at a page; once is enough to know it."""
+        if (document_id, page) not in self.opened():
+            self.storage.log(OPENED, document_id=document_id, page=page)
+
+    def opened(self) -> set[tuple[str, int]]:
+        """(document id, page) of what was looked at, of removed documents, too."""
+        rows = self._db.rows(
+            "SELECT json_extract(details, '$.document_id'), json_extract(details, '$.page') FROM log WHERE action = ?",
+            (OPENED,),
+        )
+        return {(row[0], row[1]) for row in rows}
 
     def page_starts(self, document_id: str) -> list[tuple[int, int]]:
         """(page, offset of its first character in the document's clean text), in order."""

@@ -7,6 +7,7 @@ a correction                    knowledge; what it corrects is superseded
 a secret                        nowhere
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -119,9 +120,28 @@ class Listener:
         return next((item.memory_id for item in earlier if topic and item.metadata.get("topic") == topic), None)
 
 
+_THANKS = re.compile(r"\b(?:thank|thanks|thx|ty|cheers)\b|谢|辛苦", re.I)
+_BYE = re.compile(r"\b(?:bye|see you|good night)\b|再见|拜|晚安|[头天]见", re.I)
+_HELLO = re.compile(
+    r"\b(?:hi|hiya|hello|hey|how are you|good (?:morning|afternoon|evening))\b|[你您家]好|嗨|哈喽|[上午]好|早安|^早$|在吗",
+    re.I,
+)
+
+
 def courtesy(text: str) -> str:
-    """A "thanks" asks nothing: whatever a search found would be no answer."""
-    return tr_like(text, "Ask about your documents whenever you like.", "好，关于资料的问题随时可以问。")
+    """A "thanks" asks nothing: whatever a search found would be no answer. One line that says what can be done."""
+    if _BYE.search(text):
+        return tr_like(text, "See you! Everything is kept.", "再见！所有内容都已保存。")
+    begins = tr_like(text, "All right.", "好的。")
+    if _THANKS.search(text):
+        begins = tr_like(text, "You're welcome.", "不客气。")
+    elif _HELLO.search(text):
+        begins = tr_like(text, "Hello!", "你好！")
+    return tr_like(
+        text,
+        f"{begins} Ask about your documents, tell me what to remember, or test yourself with quiz.",
+        f"{begins}可以提问资料里的内容，告诉我要记住的事，或者用 quiz 自测。",
+    )
 
 
 def _without_search(text: str, said: str, receipts: list[Receipt]) -> Answer:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from infrastructure.answers import Answer, Receipt
+from infrastructure.answers import Answer, Receipt, cited_in
 from infrastructure.database import from_iso, to_iso
 from infrastructure.storage import Storage
 from infrastructure.text import repair
@@ -28,6 +28,20 @@ class Turn:
     found: bool
     mode: str
     trace: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_question(self) -> bool:
+        """A thanks, or something told, is none; an answer that was stopped was one to a question."""
+        return not self.trace.get("noted") or bool(self.trace.get("partial"))
+
+    @property
+    def cited(self) -> list[dict[str, Any]]:
+        """The sources that the answer names, in the order of their numbers; others were shown beside it, or only found."""
+        named = cited_in(self.answer)
+        return [source for source in self.trace.get("sources", []) if source["n"] in named]
+
+
+_IS_QUESTION = "(json_extract(trace, '$.noted') IS NOT 1 OR json_extract(trace, '$.partial') IS 1)"
 
 
 @dataclass(frozen=True)
@@ -114,7 +128,8 @@ class Transcript:
         """The latest sessions, newest first."""
         rows = self._db.rows(
             "SELECT s.*, (SELECT count(*) FROM turns t WHERE t.session_id = s.session_id) AS turns, "
-            "(SELECT question FROM turns t WHERE t.session_id = s.session_id ORDER BY turn_id LIMIT 1) AS first_question "
+            f"(SELECT question FROM turns t WHERE t.session_id = s.session_id ORDER BY NOT {_IS_QUESTION}, turn_id LIMIT 1) "
+            "AS first_question "
             "FROM sessions s ORDER BY last_at DESC, started_at DESC LIMIT ?",
             (limit,),
         )
@@ -168,7 +183,8 @@ class Transcript:
     def counts(self) -> dict[str, int]:
         """questions, answered (found), sessions with at least one turn."""
         row = self._db.row(
-            "SELECT count(*) AS questions, coalesce(sum(found), 0) AS answered, count(DISTINCT session_id) AS sessions FROM turns"
+            f"SELECT coalesce(sum({_IS_QUESTION}), 0) AS questions, coalesce(sum(found AND {_IS_QUESTION}), 0) AS answered, "
+            "count(DISTINCT session_id) AS sessions FROM turns"
         )
         return dict(row)
 

@@ -188,7 +188,7 @@ class Desk:
             self.screen.json(answer.to_json())
         else:
             self.show(self.views.answer(answer, streamed=flow.text if flow else ""))
-        if not answer.found and answer.mode != "note":
+        if not (answer.found or answer.trace.get("noted")):
             self._say_why_not()
         return answer
 

@@ -1,7 +1,7 @@
 """Parts of a review of a topic: what went wrong in quizzes, which parts of its chapters were never touched, what to do next."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -18,7 +18,8 @@ MOST_MISTAKES = 10
 
 @dataclass(frozen=True)
 class Section:
-    """A place in a document that is about the topic. `touched`: an answer, a card or a note has stood on this page."""
+    """A place in a document that is about the topic. `touched`: an answer cited this page, a card or a note stood on it, or it
+    was opened."""
 
     document: str
     heading_path: str
@@ -59,11 +60,15 @@ def mistakes(cards: Sequence[Card], reviews: Sequence[Review]) -> list[Mistake]:
 
 
 def touched_places(
-    turns: Sequence[Any], cards: Sequence[Card], reviews: Sequence[Review], notes: Sequence[Any]
+    turns: Sequence[Any],
+    cards: Sequence[Card],
+    reviews: Sequence[Review],
+    notes: Sequence[Any],
+    opened: Iterable[Place],
 ) -> set[Place]:
-    """Pages on which an answer has stood, a card was answered, or a note was written."""
+    """Pages that an answer cited or the learner opened, on which a card was answered, or a note was written."""
     answered = {review.card_id for review in reviews}
-    places = {(source["document_id"], source["page"]) for turn in turns for source in turn.trace.get("sources", [])}
+    places = {(source["document_id"], source["page"]) for turn in turns for source in turn.cited} | set(opened)
     places |= {(card.document_id, card.page) for card in cards if card.page and card.card_id in answered}
     noted = [note.metadata for note in notes if {"document_id", "page"} <= note.metadata.keys()]
     return places | {(place["document_id"], place["page"]) for place in noted}
@@ -103,7 +108,7 @@ def next_step(topic: str, asked: Sequence, noted: Sequence, wrong: Sequence[Mist
     """One sentence: read what answers have not used, repeat what went wrong, fill a gap, write a note, test yourself."""
     if unread := next((section for section in sections if not section.touched), None):
         place = _place(unread)
-        return tr(f"Read {place}: no answer of yours has stood on it yet.", f"可以读 {place}：你还没有用到过这一页。")
+        return tr(f"Read {place}: you have not opened it yet.", f"可以读 {place}：这一页你还没有看过。")
     if again := next((mistake for mistake in wrong if not mistake.known_since), None):
         where = f"{again.document}, p. {again.page_label or again.page}" if again.page else again.document
         where = where or tr("your note", "你的笔记")

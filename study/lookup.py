@@ -53,6 +53,7 @@ def page(desk: Desk, args: Namespace) -> int:
     quotes = [s["quote"] for s in _sources(desk) if (s["document_id"], s["page"]) == (info.document_id, found.page)]
     marks = merged(filter(None, (find_quote(found.clean, quote) for quote in quotes)))
     desk.reading = info.document_id
+    desk.assistant.library.note_opened(info.document_id, found.page)
     view = View(
         info.name, info.document_id, found.page, found.label, info.pages, found.heading_path, found.clean, marks, also
     )
@@ -76,6 +77,7 @@ def open_(desk: Desk, args: Namespace) -> int:
     marks = [(mark[0] - start, mark[1] - start)] if mark else []
     is_part = bool(found.clean[:start].strip() or found.clean[end:].strip())
     desk.reading = info.document_id
+    desk.assistant.library.note_opened(info.document_id, found.page)
     view = View(
         info.name, info.document_id, found.page, found.label, info.pages, chosen["heading_path"],
         found.clean[start:end].strip("\n"), marks, is_part=is_part, n=args.number,

@@ -3,7 +3,7 @@
 days      questions asked and cards answered, by the learner's own days
 minutes   the time between things I did, as long as it was no break; never the time the program was open
 retention of the cards that came back after a day or more, the share I still knew
-chapters  by the outline: asked about, cards, right answers, pages an answer or a card has stood on
+chapters  by the outline: asked about, cards, right answers, pages an answer cited, a card stood on, or I opened
 """
 
 from bisect import bisect_right
@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from infrastructure.cards import Card, Review
+from study.lookback import Place
 from study.schedule import REVIEW, Timetable
 
 BREAK = timedelta(minutes=10)  # who does nothing for longer is not studying
@@ -48,8 +49,9 @@ class Chapter:
 
 
 def study_numbers(library: Any, turns: Sequence[Any], cards: Sequence[Card], reviews: Sequence[Review],
-                  timetable: Timetable, now: datetime) -> dict[str, Any]:  # fmt: skip
-    """What `stats --json` has under "study". Shares are in [0, 1], None where there is nothing to share."""
+                  timetable: Timetable, now: datetime, opened: Iterable[Place] = ()) -> dict[str, Any]:  # fmt: skip
+    """What `stats --json` has under "study". Shares are in [0, 1], None where there is nothing to share. opened: pages I
+    looked at."""
     today = timetable.day(now)
     active = [card for card in cards if card.status == "active"]
     known = [
@@ -67,7 +69,7 @@ def study_numbers(library: Any, turns: Sequence[Any], cards: Sequence[Card], rev
         "streak_days": streak(_active_days(turns, reviews, timetable), today),
         "minutes": {"today": round(minutes[today]), "total": round(sum(minutes.values()))},
         "days": list(days(turns, reviews, minutes, timetable, today)),
-        "chapters": [chapter.to_json() for chapter in chapters(library, turns, cards, reviews)],
+        "chapters": [chapter.to_json() for chapter in chapters(library, turns, cards, reviews, opened)],
     }
 
 
@@ -107,7 +109,7 @@ def minutes_by_day(turns: Sequence[Any], reviews: Sequence[Review], timetable: T
 def days(turns: Sequence[Any], reviews: Sequence[Review], minutes: Counter[date], timetable: Timetable,
          today: date) -> Iterator[dict[str, Any]]:  # fmt: skip
     """The last four weeks, day by day, the oldest first; the first one is a Monday."""
-    asked = Counter(timetable.day(turn.asked_at) for turn in turns)
+    asked = Counter(timetable.day(turn.asked_at) for turn in turns if turn.is_question)
     answered = Counter(review.day for review in reviews)
     right = Counter(review.day for review in reviews if review.rating > 1)
     first = today - timedelta(days=today.weekday(), weeks=WEEKS - 1)
@@ -120,7 +122,8 @@ def days(turns: Sequence[Any], reviews: Sequence[Review], minutes: Counter[date]
 # ---- Chapters ----
 
 
-def chapters(library: Any, turns: Iterable[Any], cards: Sequence[Card], reviews: Iterable[Review]) -> list[Chapter]:
+def chapters(library: Any, turns: Iterable[Any], cards: Sequence[Card], reviews: Iterable[Review],
+             opened: Iterable[Place] = ()) -> list[Chapter]:  # fmt: skip
     """All chapters of all documents in the library, with what was done in each."""
     books = {info.document_id: _chapters_of(library, info) for info in library.documents()}
 
@@ -130,10 +133,13 @@ def chapters(library: Any, turns: Iterable[Any], cards: Sequence[Card], reviews:
         return found[max(0, place)] if found else None
 
     for turn in turns:
-        for number, source in enumerate(turn.trace.get("sources", [])):
+        for number, source in enumerate(turn.cited):
             if chapter := at(source["document_id"], source["page"]):
                 chapter.questions += number == 0
                 chapter.opened.add(source["page"])
+    for document_id, page in opened:
+        if chapter := at(document_id, page):
+            chapter.opened.add(page)
     answers = defaultdict(list)
     for review in reviews:
         answers[review.card_id].append(review.rating > 1)

@@ -6,7 +6,7 @@
 Nothing here remembers anything: every number is in the home's database when a method returns.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -144,12 +144,12 @@ class Tutor:
             if found is not None:
                 self.cards.edit(card.card_id, document_id=document_id, page=found.page, page_label=found.label)
 
-    def numbers(self, library: Any, turns: Sequence[Any]) -> dict[str, Any]:
+    def numbers(self, library: Any, turns: Sequence[Any], opened: Iterable[tuple[str, int]]) -> dict[str, Any]:
         """My study in numbers; see `stats`."""
         from study.stats import study_numbers
 
         now = self._storage.now()
-        return study_numbers(library, turns, self.cards.list(), self.cards.reviews(), self.timetable, now)
+        return study_numbers(library, turns, self.cards.list(), self.cards.reviews(), self.timetable, now, opened)
 
 
 def _speaks_of(topic: str, card: Card) -> bool:

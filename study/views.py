@@ -215,7 +215,8 @@ def _background(answer: "Answer") -> Iterator[Text]:
     if answer.enriched_query and answer.enriched_query != answer.question and answer.trace.get("background"):
         yield line((tr("Understood as: ", "理解为：") + shortened(answer.enriched_query, LONGEST_QUOTE), "dim"))
     used = {*answer.trace.get("memories_named", ()), *answer.trace.get("enriched_by", ())}
-    memories = [memory.content for memory in answer.memories if memory.memory_id in used]
+    named = [memory.content for memory in answer.memories if memory.memory_id in used]
+    memories = [memory for memory in named if not _says(answer.answer, memory)]
     if memories:
         quoted = tr(", ", "、").join(quotation(memory, LONGEST_MEMORY) for memory in memories)
         yield line((tr("Memories used: ", "用到的记忆：") + quoted, "dim"))

@@ -1,11 +1,13 @@
 """Memory RAG on a small shelf, words only, with a stopped clock; a scripted model where a model is needed."""
 
 import asyncio
+import re
 from importlib import import_module
 
 import pytest
 from support import HashEmbedder, ScriptedLLM
 
+from infrastructure.calibration import RELEVANT
 from infrastructure.errors import LLMUnavailable
 from infrastructure.utterance import LONGEST_QUESTION
 
@@ -65,10 +67,13 @@ def test_the_answer_speaks_the_language_of_the_question(rag):
     assert rag.query("Who won the chess championship?").answer == "I found nothing about this in your documents."
 
 
-@pytest.mark.parametrize("text", ["谢谢！", "好的", "thanks", "Hello!"])
-def test_a_courtesy_is_no_question(rag, text):
+@pytest.mark.parametrize("text", ["谢谢！", "好的", "谢谢你", "thanks", "Hello!", "hi there"])
+def test_a_courtesy_is_no_question_and_nothing_is_searched(rag, text, monkeypatch):
     rag.query("RAG 系统怎么评估？")
-    answer = rag.query(text)
+    with monkeypatch.context() as patched:
+        patched.delattr(rag.retriever, "library")
+        answer = rag.query(text)
+    assert rag.get_stats()["questions"] == 1
     assert (answer.found, answer.citations, answer.nearest, answer.enriched_query) == (False, [], [], text)
     assert "RAG 系统怎么评估" in rag.query("那这个怎么优化？").enriched_query
 
@@ -92,6 +97,35 @@ def test_a_passage_without_a_sentence_is_near_and_no_answer(storage):
 
 def test_an_empty_library_answers_that_nothing_was_found(storage):
     assert not m12.MemoryRAG(storage).query("What is HyDE?").found
+
+
+def test_a_source_is_shown_only_when_it_is_cited_or_relevant(storage):
+    rag = m12.MemoryRAG(storage)
+    texts = [
+        ("A", "The half-life of a memory is 24 hours: after one day half of the weight is left."),
+        ("B", "Half of the students sleep badly before an exam."),
+        ("C", "The library opens at nine and closes at ten in the evening."),
+    ]
+    m11.shelve(rag.library, texts)
+    answer = rag.query("What is the half-life of a memory?")
+    assert len(answer.trace["results"]) > 1
+    assert [citation.heading_path for citation in answer.citations] == ["A"]
+    named = {int(n) for n in re.findall(r"\[(\d)\]", answer.answer)}
+    assert all(citation.n in named or citation.relevance >= RELEVANT for citation in answer.citations)
+
+
+def test_a_model_that_names_no_source_leaves_the_relevant_ones(rag):
+    with_model(rag, "It depends.")
+    answer = rag.query("Faithfulness 与 Recall 冲突时怎么取舍？", use_mqe=False)
+    assert answer.mode == "llm" and answer.citations
+    assert all(citation.relevance >= RELEVANT for citation in answer.citations)
+
+
+def test_a_refusal_offers_at_most_three_places(storage):
+    rag = m12.MemoryRAG(storage)
+    m11.shelve(rag.library, [(str(n), f"Chapter {n} speaks of rivers, lakes and the sea.") for n in range(6)])
+    answer = rag.query("Which rivers won the chess championship of quantum chemistry in 1972?")
+    assert (answer.found, len(answer.nearest)) == (False, 3)
 
 
 # ---- §5.3 Enrichment (D11, D17) ----

@@ -58,6 +58,23 @@ def test_every_source_of_an_answer_can_be_opened_at_its_quote(desk, guide):
         assert "".join(quote.split()) == "".join(citation.quote.split())
 
 
+def test_what_was_opened_counts_as_read_and_what_was_only_shown_does_not(desk, guide):
+    library = desk.assistant.library
+    desk.assistant.ask(HYDE)
+    (turn,) = desk.assistant.transcript.all_turns()
+    cited = {source["page"] for source in turn.cited}
+    chapters = desk.assistant.get_stats()["study"]["chapters"]
+    assert sum(chapter["opened"] for chapter in chapters) == len(cited)
+    for words in (("page", "2"), ("page", "2"), ("page", "11"), ("open", "1")):
+        said(desk, *words)
+    assert library.opened() == {(guide.document_id, page) for page in (2, 11, 7)}
+    chapters = desk.assistant.get_stats()["study"]["chapters"]
+    assert sum(chapter["opened"] for chapter in chapters) == len(cited | {2, 11, 7})
+    assert {s.touched for s in desk.assistant.review("write-back gate").sections if s.page == 11} == {True}
+    desk.assistant.remove_document("memory_rag_guide.pdf", purge=True)
+    assert library.opened() == set()
+
+
 def test_what_was_offered_in_place_of_an_answer_can_be_opened(desk, guide):
     answer = desk.assistant.ask("How long does it take to boil an egg?")
     assert not answer.found and answer.nearest

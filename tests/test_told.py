@@ -4,7 +4,7 @@ from importlib import import_module
 
 import pytest
 
-from infrastructure.told import CORRECTION_IMPORTANCE, TOLD_IMPORTANCE, Listener
+from infrastructure.told import CORRECTION_IMPORTANCE, TOLD_IMPORTANCE, Listener, courtesy, hear
 from infrastructure.utterance import Statement
 
 m09 = import_module("09_memory_system")
@@ -64,3 +64,29 @@ def test_a_new_value_names_the_one_whose_place_it_takes(listener):
     listener.remember(Statement("My favourite colour is blue", "fact"), "s1")
     receipt = listener.remember(Statement("My favourite colour is green", "fact"), "s2")
     assert (receipt.action, receipt.reason) == ("superseded", "replaces “My favourite colour is blue”")
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        ("hi", "Hello! Ask about"),
+        ("Thanks a lot!", "You're welcome. Ask"),
+        ("ok", "All right. Ask"),
+        ("bye", "See you!"),
+        ("你好", "你好！可以"),
+        ("谢谢你！", "不客气。可以"),
+        ("好的", "好的。可以"),
+        ("再见", "再见！"),
+    ],
+)
+def test_a_courtesy_gets_one_friendly_line_in_its_own_language_and_asks_nothing(text, begins):
+    assert not hear(text).asks
+    said = courtesy(text)
+    assert said.startswith(begins) and "\n" not in said
+
+
+@pytest.mark.parametrize(
+    "text", ["hi, what is recall?", "你好，什么是召回率？", "What does “thanks” mean?", "Is bye a word?"]
+)
+def test_a_question_behind_a_greeting_is_asked(text):
+    assert hear(text).asks

@@ -135,3 +135,28 @@ def test_a_secret_in_a_question_is_written_down_nowhere(transcript, secret):
     (turn,) = transcript.turns("s1")
     assert secret not in repr(turn) and turn.question == "Why is ▇▇▇ refused?"
     assert turn.trace == {"topic": "Why is ▇▇▇ refused?", "list": ["Why is ▇▇▇ refused?"]}
+
+
+def test_a_greeting_a_note_and_a_purged_turn_are_no_questions_and_a_stopped_answer_is_to_one(transcript):
+    add(transcript, question="hi", found=False, trace={"noted": True})
+    add(transcript, question="What is recall?")
+    add(transcript, question="What is precision?", trace={"noted": True, "partial": True})
+    add(transcript, question="Who won?", found=False)
+    assert transcript.counts() == {"questions": 3, "answered": 2, "sessions": 1}
+    assert [turn.is_question for turn in transcript.all_turns()] == [False, True, True, True]
+
+
+def test_a_session_is_listed_by_its_first_question_not_by_its_greeting(transcript):
+    add(transcript, session="a", question="hi", trace={"noted": True})
+    add(transcript, session="a", question="What is recall?")
+    add(transcript, session="b", question="I am a nurse.", trace={"noted": True})
+    assert {session.session_id: session.first_question for session in transcript.sessions()} == {
+        "a": "What is recall?",
+        "b": "I am a nurse.",
+    }
+
+
+def test_cited_are_the_sources_that_the_answer_names(transcript):
+    sources = [{"n": number, "page": 10 + number} for number in (1, 2, 3)]
+    add(transcript, answer="A share [1], as in [3] and not in [M2].", trace={"sources": sources})
+    assert [source["page"] for source in transcript.all_turns()[0].cited] == [11, 13]

@@ -190,6 +190,20 @@ def test_nothing_found_offers_the_nearest_passages():
     assert shown.startswith("I found nothing.\n\nNearest passages, not an answer:\n[1] guide.pdf")
 
 
+def test_each_of_the_nearest_passages_has_one_line_however_narrow_the_terminal():
+    long = citation(quote="A passage that goes on and on, " * 20)
+    shown = views.answer(answer("I found nothing.", found=False, citations=[], nearest=[long, long]))
+    for width in (40, 80, 120):
+        lines = views.as_text(shown, width).splitlines()
+        assert len(lines) == 5 and all(cell_len(line.rstrip()) <= width for line in lines)
+
+
+def test_a_memory_that_the_answer_quotes_is_not_named_again():
+    used = [MemoryUse("a", "semantic", "My name is Anna.", 1.0, {})]
+    told = answer("You told me: “My name is Anna.”", citations=[], memories=used, trace={"memories_named": ["a"]})
+    assert seen(views.answer(told)) == "You told me: “My name is Anna.”\n"
+
+
 def test_citations_that_failed_their_check_are_marked():
     checks = {"dropped": [7], "unsupported": ["The moon is cheese [1]."]}
     shown = seen(views.answer(answer(trace={"citations": checks})))
