@@ -71,9 +71,10 @@ class Screen:
         if _is_plain(console):
             yield lambda done: None
             return
-        from rich.progress import Progress
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-        with Progress(console=console, transient=True) as bars:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=console, transient=True) as bars:
             task = bars.add_task(plain(description).plain, total=total)
             yield lambda done: bars.update(task, completed=done)
 

@@ -64,6 +64,12 @@ class Checkup:
     def wrong(self) -> list[Finding]:
         return [finding for finding in self.findings if finding.level == "wrong"]
 
+    @property
+    def unfinished(self) -> str:
+        """What is no fault, but still to be done, and by which command; "" when vectors are made or cannot be."""
+        waiting = self.numbers["owed"]["embed"] if self.numbers["embedder"]["available"] else 0
+        return f"{_waiting(waiting)}{tr(':', '：')} doctor --rebuild-index" if waiting else ""
+
     def to_json(self) -> dict[str, Any]:
         return {"ok": self.ok, "findings": [asdict(finding) for finding in self.findings], **self.numbers}
 
@@ -72,7 +78,7 @@ def examine(storage: Storage) -> Checkup:
     """Look at everything. Reads the whole home, and embeds a few texts; a home without an embedder gets the one that is here."""
     numbers: dict[str, Any] = {"home": str(storage.home)}
     findings = []
-    for look in (_folder, _cloud, _erasing, _database, _rows, _search, _owed, _embedder, _programs):
+    for look in (_folder, _cloud, _erasing, _database, _rows, _search, _embedder, _owed, _programs):
         findings += look(storage, numbers)
     return Checkup(findings, numbers)
 
@@ -241,18 +247,24 @@ def _broken_indexes(storage: Storage) -> list[str]:
     return broken
 
 
+def _waiting(count: int) -> str:
+    return tr(f"{count} texts wait for their vectors", f"{count} 段文本等待生成向量")
+
+
 def _owed(storage: Storage, numbers: dict[str, Any]) -> Iterator[Finding]:
     owed = storage.owed()
     numbers["owed"] = asdict(owed)
-    if owed.embed and storage.recorded_embedder is None:
+    if owed.embed and storage.embedder is None:
         yield Finding("pending", "note", tr(f"{owed.embed} texts have no vector", f"{owed.embed} 段文本还没有向量"))
     elif owed:
-        told = tr(
-            f"{owed.embed} texts wait for their vectors, {owed.index + owed.remove} changes for Chroma",
-            f"{owed.embed} 段文本等待生成向量，{owed.index + owed.remove} 处改动等待写入 Chroma",
-        )
-        advice = tr("A session does that in the background; doctor --rebuild-index does it now.",
-                    "交互会话会在后台完成；doctor --rebuild-index 则立即完成。")  # fmt: skip
+        parts = []
+        if owed.embed:
+            parts.append(_waiting(owed.embed))
+        if changes := owed.index + owed.remove:
+            parts.append(tr(f"{changes} changes wait for Chroma", f"{changes} 处改动等待写入 Chroma"))
+        told = tr(", ", "，").join(parts)
+        advice = tr("A session does that in the background; to do it now: doctor --rebuild-index",
+                    "交互会话会在后台完成；要立即完成，请运行：doctor --rebuild-index")  # fmt: skip
         yield Finding("pending", "note", told, advice)
     else:
         yield Finding("pending", "ok", tr("nothing", "无"))

@@ -8,7 +8,7 @@ import os
 import shutil
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -261,14 +261,6 @@ class Desk:
         except KeyboardInterrupt:
             self.note("")  # the line of the prompt ends here
             raise
-
-    def settle(self) -> None:
-        """Make the vectors that loading left to be made, unless a worker does."""
-        if self.in_background:
-            return
-        waiting = self.assistant.storage.owed().embed
-        with self.screen.progress(tr("Indexing", "正在建立索引"), waiting) if waiting else nullcontext() as advance:
-            self.assistant.settle(lambda done, total: advance and advance(done))
 
     def indexing(self) -> int:
         """How many texts wait for the worker to make their vectors."""

@@ -3,8 +3,10 @@
 One file gets its line at once; several get a table with a line each at the end.
 """
 
+import time
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -49,9 +51,11 @@ def load_files(desk: Desk, files: Sequence[Path | DocumentError], password: str 
         if not loading.reports:
             raise
         loading.stopped = True
-    if loading.reports and not loading.stopped:
-        desk.settle()
     _tell(desk, loading, len(files))
+    if loading.reports and not loading.stopped:
+        loading.stopped = not make_vectors(desk)
+    if desk.screen.json_only:
+        desk.screen.json(_as_json(loading))
     return loading
 
 
@@ -69,10 +73,60 @@ def _load_one(desk: Desk, path: Path | DocumentError, password: str | None, load
         desk.show(desk.views.load_report(report))
 
 
+# ---- Vectors ----
+
+SECONDS_BETWEEN_LINES = 10  # of progress, where no bar can be shown
+
+
+def make_vectors(desk: Desk) -> bool:
+    """Make what loading left to be made, unless a worker does. False when Ctrl-C put off the rest: what is done is kept."""
+    if desk.in_background:
+        return True
+    storage = desk.assistant.storage
+    waiting = storage.owed().embed
+    if waiting and storage.embedder is not None:
+        desk.note(
+            tr(
+                f"Searchable by words now. Making vectors: 0 of {waiting}; Ctrl-C is safe.",
+                f"现在已可按词语检索。正在生成向量：0/{waiting}，按 Ctrl-C 也安全。",
+            )
+        )
+    try:
+        with _progress(desk, waiting) as progress:
+            desk.assistant.settle(progress)
+    except KeyboardInterrupt:
+        left, command = storage.owed().embed, desk.typed("doctor --rebuild-index")
+        desk.note(
+            tr(
+                f"Stopped: {left} of {waiting} vectors are still to be made, by the next session or by: {command}",
+                f"已停止：{waiting} 个向量中还有 {left} 个未生成，下次会话会继续，也可以运行：{command}",
+            )
+        )
+        return False
+    return True
+
+
+@contextmanager
+def _progress(desk: Desk, waiting: int) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr, or, where none can be shown, a line now and then."""
+    if desk.screen.stderr.isatty():
+        with desk.screen.progress(tr("Making vectors", "正在生成向量"), waiting) as advance:
+            yield lambda done, total: advance(done)
+        return
+    last = time.monotonic()
+
+    def progress(done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            desk.note(tr(f"Making vectors: {done} of {total}", f"正在生成向量：{done}/{total}"))
+
+    yield progress
+
+
 def _tell(desk: Desk, loading: Loading, files: int) -> None:
-    if desk.screen.json_only:
-        desk.screen.json(_as_json(loading))
-    elif files > 1:
+    """Nothing with --json: whoever reads that waits for the end."""
+    if files > 1 and not desk.screen.json_only:
         desk.show(desk.views.load_table(loading.tried))
         left = files - len(loading.tried)
         if left:

@@ -24,11 +24,14 @@ def checkup(checkup: Checkup) -> Group:
     """One paragraph for each finding, with what to do below it, and the verdict."""
     wrong = len(checkup.wrong)
     verdict = tr("Everything is in order.", "一切正常。")
+    if checkup.unfinished:
+        verdict = tr(f"Nothing is wrong, but {checkup.unfinished}", f"没有问题，但还有{checkup.unfinished}")
     if wrong == 1:
         verdict = tr("One thing is wrong.", "有一处问题。")
     elif wrong:
         verdict = tr(f"{wrong} things are wrong.", f"有 {wrong} 处问题。")
-    return Group(*map(_finding, checkup.findings), line((verdict, "bold red" if wrong else "bold green")))
+    style = "bold red" if wrong else "bold yellow" if checkup.unfinished else "bold green"
+    return Group(*map(_finding, checkup.findings), line((verdict, style)))
 
 
 def _finding(finding: Finding) -> Item:

@@ -10,6 +10,8 @@ from infrastructure import health
 from infrastructure.errors import EmbedderUnavailable
 from infrastructure.shelves import Text
 from infrastructure.storage import ERASING, Storage
+from study import upkeep_views
+from study.views import as_text
 
 m09 = import_module("09_memory_system")
 
@@ -51,8 +53,22 @@ def test_what_is_pending_is_no_fault_and_is_said(storage):
     m09.EpisodicMemory(storage).add("another apple")
     assert found(storage, "pending").level == "note"
     assert "1 texts wait" in found(storage, "pending").told
+    checkup = health.examine(storage)
+    assert checkup.ok and checkup.unfinished == "1 texts wait for their vectors: doctor --rebuild-index"
+    verdict = as_text(upkeep_views.checkup(checkup), 120).splitlines()[-1]
+    assert verdict == "Nothing is wrong, but 1 texts wait for their vectors: doctor --rebuild-index"
     health.repair(storage)
     assert found(storage, "pending").level == "ok"
+    assert as_text(upkeep_views.checkup(health.examine(storage)), 120).splitlines()[-1] == "Everything is in order."
+
+
+def test_a_home_stopped_before_its_first_vector_is_told_how_to_go_on_and_one_of_words_only_is_not(tmp_path):
+    with Storage(tmp_path / "stopped", embedder=HashEmbedder()) as storage:
+        m09.EpisodicMemory(storage).add("apple pie was baked")
+        assert storage.owed().embed == 1 and "doctor --rebuild-index" in found(storage, "pending").advice
+    with Storage(tmp_path / "words") as storage:
+        m09.EpisodicMemory(storage).add("apple pie was baked")
+        assert (found(storage, "pending").advice, health.examine(storage).unfinished) == ("", "")
 
 
 # ---- What is wrong is found, and repaired where that loses nothing ----

@@ -2,14 +2,20 @@
 
 import io
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from fake_assistant import FakeAssistant
+from support import HashEmbedder
 
 from infrastructure.console import Screen
+from infrastructure.storage import Storage
+from study import loading as loading_module
 from study.desk import Desk
 from study.loading import load_files
+
+m13 = import_module("13_pdf_learning_assistant")
 
 
 class Stopping(FakeAssistant):
@@ -73,3 +79,66 @@ def test_json_has_an_entry_for_each(own_folder):
     told = json.loads(desk.screen.stdout.getvalue())
     assert [document.get("action", "failed") for document in told["documents"]] == ["loaded", "failed"]
     assert told["error"] == "1 of 2 files could not be loaded."
+
+
+# ---- Vectors ----
+
+
+class SlowEmbedder(HashEmbedder):
+    """Ctrl-C comes while the batch number `stop_at` is embedded."""
+
+    stop_at = 0
+
+    def embed_passages(self, texts):
+        self.stop_at -= 1
+        if self.stop_at == 0:
+            raise KeyboardInterrupt
+        return super().embed_passages(texts)
+
+
+@pytest.fixture
+def book(tmp_path):
+    path = tmp_path / "book.md"
+    path.write_text("".join(f"# Part {n}\n\nThe tide number {n} is caused by the moon.\n\n" for n in range(30)))
+    return path
+
+
+def test_words_are_ready_before_vectors_and_ctrl_c_in_between_leaves_all_consistent(tmp_path, book):
+    embedder = SlowEmbedder()
+    embedder.stop_at = 2
+    with Storage(tmp_path / "home", embedder=embedder) as storage:
+        assistant = m13.PDFLearningAssistant(storage)
+        desk = Desk(Screen(io.StringIO(), io.StringIO()), None, assistant=assistant)
+        loading = load_files(desk, [book])
+        assert loading.stopped and loading.reports[0].action == "loaded"
+        told = desk.screen.stderr.getvalue()
+        left = storage.owed().embed
+        assert 0 < left < loading.reports[0].chunks == 30
+        assert told.startswith("Searchable by words now. Making vectors: 0 of 30; Ctrl-C is safe.\n")
+        assert f"Stopped: {left} of 30 vectors" in told and "doctor --rebuild-index" in told
+        assert assistant.ask("Which tide is number 7?").found
+        assert storage.verify().problems == []
+        left = storage.owed().embed  # the answer is remembered, too
+    with Storage(tmp_path / "home", embedder=HashEmbedder()) as storage:
+        desk = Desk(Screen(io.StringIO(), io.StringIO()), None, assistant=m13.PDFLearningAssistant(storage))
+        assert load_files(desk, [book]).reports[0].action == "already here"
+        assert f"Making vectors: 0 of {left}" in desk.screen.stderr.getvalue()
+        assert not storage.owed() and storage.verify().problems == []
+
+
+def test_where_no_bar_can_be_shown_progress_is_a_line_now_and_then(tmp_path, book, monkeypatch):
+    monkeypatch.setattr(loading_module, "SECONDS_BETWEEN_LINES", 0)
+    with Storage(tmp_path / "home", embedder=HashEmbedder()) as storage:
+        desk = Desk(Screen(io.StringIO(), io.StringIO()), None, assistant=m13.PDFLearningAssistant(storage))
+        load_files(desk, [book])
+    assert desk.screen.stderr.getvalue().splitlines()[1:] == [
+        f"Making vectors: {done} of 30" for done in (8, 16, 24, 30)
+    ]
+    assert "book.md: loaded" in desk.screen.stdout.getvalue()
+
+
+def test_a_home_of_words_only_promises_no_vectors(tmp_path, book):
+    with Storage(tmp_path / "home") as storage:
+        desk = Desk(Screen(io.StringIO(), io.StringIO()), None, assistant=m13.PDFLearningAssistant(storage))
+        assert not load_files(desk, [book]).stopped
+    assert desk.screen.stderr.getvalue() == ""
