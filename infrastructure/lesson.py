@@ -73,17 +73,17 @@ def try_it(*changes: str) -> Iterable[RenderableType]:
 
 def run_lesson(lesson: Lesson, description: str, argv: Sequence[str] | None = None) -> int:
     """Show a lesson that works in a temporary folder. --lang as for the application: flag, STUDY_LANG, .env, locale."""
+    screen = Screen()  # first: it makes a console print what it cannot show as "?", --help included
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lang", choices=("en", "zh"), help="language of the lesson / 课程语言")
     args = parser.parse_args(argv)
     try:
         set_language(choose_language(args.lang))
     except UsageError as error:
-        Screen().note(str(error))
+        screen.note(str(error))
         return error.exit_code
     with TemporaryDirectory(prefix="lesson-", ignore_cleanup_errors=True) as folder:
         try:
-            screen = Screen()
             for renderable in lesson(Path(folder)):
                 screen.show(renderable)
             sys.stdout.flush()

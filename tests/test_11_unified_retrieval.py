@@ -334,7 +334,9 @@ def test_off_topic_nothing_is_relevant(retriever):
 
 
 def test_scores_and_relevance_lie_between_0_and_1_and_every_result_says_why(retriever):
-    for result in retriever.search("BM25 和向量检索"):
+    results = retriever.search("BM25 和向量检索")
+    assert results
+    for result in results:
         assert 0 <= result.score <= 1
         assert 0 <= result.relevance <= 1
         assert {"words", "match", "coverage", "relevance"} <= result.why.keys()

@@ -52,7 +52,9 @@ def test_an_answer_without_a_model_quotes_a_sentence_and_says_so(rag):
 
 
 def test_every_citation_is_verbatim_from_its_page(rag):
-    for citation in rag.query("RAG 系统怎么评估？").citations:
+    citations = rag.query("RAG 系统怎么评估？").citations
+    assert citations
+    for citation in citations:
         assert citation.quote in rag.library.page(citation.document_id, citation.page).raw
 
 

@@ -104,6 +104,6 @@ def test_a_deck_is_known_as_ours_and_another_zip_is_not(storage, tmp_path):
 
 def test_what_cannot_be_written_is_one_sentence(storage, tmp_path):
     CardTable(storage).add(drafts(1))
-    (tmp_path / "file").write_text("x")
+    (tmp_path / "file").write_text("x", encoding="utf-8")
     with pytest.raises(HomeError):
         exported(storage, tmp_path / "file" / "a.apkg")

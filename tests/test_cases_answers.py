@@ -458,7 +458,7 @@ def test_16_a_cached_model_is_found_without_a_call(called, tmp_path):
     for file in ("config.json", "model.safetensors"):
         (snapshot / file).touch()
     (snapshot.parents[1] / "refs").mkdir()
-    (snapshot.parents[1] / "refs" / "main").write_text("abc")
+    (snapshot.parents[1] / "refs" / "main").write_text("abc", encoding="utf-8")
     assert cached_model("someone/model") == snapshot
     assert called == []
 

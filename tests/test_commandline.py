@@ -61,7 +61,7 @@ def files(tmp_path):
     def make(*names: str) -> None:
         for name in names:
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / name).write_text("x")
+            (tmp_path / name).write_text("x", encoding="utf-8")
 
     return make
 
@@ -538,7 +538,9 @@ def test_notices_of_the_storage_reach_the_learner_once(run, assistant):
 def test_the_real_script_loads_and_answers_by_words(tmp_path):
     script = "13_pdf_learning_assistant.py"
     options = ("--home", str(tmp_path), "--embedder", "none", "--lang", "en")
-    (tmp_path / "notes.md").write_text("# Tides\n\nThe tide is caused by the moon, which pulls the water of the sea.\n")
+    (tmp_path / "notes.md").write_text(
+        "# Tides\n\nThe tide is caused by the moon, which pulls the water of the sea.\n", encoding="utf-8"
+    )
     loaded = program("load", str(tmp_path / "notes.md"), *options, script=script)
     assert loaded.returncode == 0 and loaded.stdout.startswith(b"notes.md: loaded")
     answer = json.loads(program("ask", "What is the tide caused by?", "--json", *options, script=script).stdout)

@@ -1,6 +1,7 @@
 import io
 import json
 import logging
+import re
 from itertools import pairwise
 
 import pytest
@@ -54,8 +55,8 @@ def test_control_characters_inside_a_table_do_not_either():
 
 
 @given(st.text(st.characters(exclude_categories=())))
-def test_any_text_can_be_shown(text):
-    shown(text, encoding="gbk")
+def test_any_text_can_be_shown_and_moves_no_cursor(text):
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown(text, encoding="gbk"))
 
 
 # ---- Plain output ----

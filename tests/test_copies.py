@@ -18,7 +18,7 @@ def home(tmp_path):
 
 
 def test_our_own_files_are_known_by_what_they_hold(home):
-    (home / "theirs.jsonl").write_text('{"a": 1}\n')
+    (home / "theirs.jsonl").write_text('{"a": 1}\n', encoding="utf-8")
     assert is_backup(home / "mine.jsonl.gz") and not is_backup(home / "theirs.jsonl")
     assert not is_backup(home / "nosuch.jsonl") and not is_backup(home)
 
@@ -26,7 +26,7 @@ def test_our_own_files_are_known_by_what_they_hold(home):
 def test_copies_are_deleted_and_a_learners_other_files_stay(home):
     for name in ("backups/before.db", "exports/deck.apkg", "prompt_history.part", "thesis.pdf", "theirs.jsonl"):
         (home / name).parent.mkdir(exist_ok=True)
-        (home / name).write_text("x")
+        (home / name).write_text("x", encoding="utf-8")
     gone = {path.name for path in delete_copies(home)}
     assert gone == {"backups", "exports", "prompt_history.part", "mine.jsonl.gz"}
     assert {"memory.db", "thesis.pdf", "theirs.jsonl"} <= {path.name for path in home.iterdir()}
@@ -46,9 +46,9 @@ def test_a_copy_that_cannot_be_deleted_is_named(home, monkeypatch):
 
 
 def test_an_entry_of_several_lines_goes_as_one(tmp_path):
-    (tmp_path / "prompt_history").write_text(HISTORY)
+    (tmp_path / "prompt_history").write_text(HISTORY, encoding="utf-8")
     assert forget_lines(tmp_path, lambda typed: typed == "/note my cat\nis Tom") == 1
-    left = (tmp_path / "prompt_history").read_text()
+    left = (tmp_path / "prompt_history").read_text(encoding="utf-8")
     assert "cat" not in left and "Tom" not in left and "+What is RAG?\n" in left
 
 
@@ -63,7 +63,7 @@ def test_prompt_toolkit_reads_what_is_left(tmp_path):
 
 
 def test_without_a_match_the_file_is_not_touched(tmp_path):
-    (tmp_path / "prompt_history").write_text(HISTORY)
+    (tmp_path / "prompt_history").write_text(HISTORY, encoding="utf-8")
     before = (tmp_path / "prompt_history").stat().st_mtime_ns
     assert forget_lines(tmp_path, lambda typed: "dog" in typed) == 0
     assert (tmp_path / "prompt_history").stat().st_mtime_ns == before

@@ -60,7 +60,7 @@ def copies_of(assistant):
     assistant.backup(storage.home / "own.jsonl")
     storage.database.backup(storage.home / "backups" / "before-something.db")
     (storage.home / "exports").mkdir(exist_ok=True)
-    (storage.home / "exports" / "deck.txt").write_text(TOLD)
+    (storage.home / "exports" / "deck.txt").write_text(TOLD, encoding="utf-8")
 
 
 def files_with_markers(home):
@@ -231,7 +231,7 @@ def test_purging_leaves_what_is_not_meant(assistant, home):
     copies_of(assistant)
     assistant.forget(assistant._rag.semantic.add(TOLD))
     assert [assistant.transcript.all_turns()[0].answer, len(assistant.transcript.all_turns())] == kept
-    assert "+What causes the tide?\n" in (home / PROMPT_HISTORY).read_text()
+    assert "+What causes the tide?\n" in (home / PROMPT_HISTORY).read_text(encoding="utf-8")
     assert [item.content for item in assistant._rag.semantic.list()] == ["Recall comes first."]
 
 
@@ -324,7 +324,7 @@ def test_a_purged_document_is_in_no_file(assistant, home):
     assistant.ask("What causes the tide?")
     copies_of(assistant)
     (home / PROMPT_HISTORY).unlink()
-    (home / "exports" / "deck.txt").write_text(BOOK)
+    (home / "exports" / "deck.txt").write_text(BOOK, encoding="utf-8")
     assert "own.jsonl" in files_with_markers(home)
     asked = [turn.question for turn in assistant.transcript.all_turns()]
     assistant.remove_document("animals.md", purge=True)

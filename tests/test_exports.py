@@ -59,10 +59,10 @@ def test_an_export_replaces_its_own_kind_and_nothing_else(assistant, tmp_path, w
         for _ in range(2):
             assert assistant.export(kind, tmp_path / name).path.exists()
         foreign = tmp_path / f"thesis{name[1:]}"
-        foreign.write_text("my thesis")
+        foreign.write_text("my thesis", encoding="utf-8")
         with pytest.raises(UsageError, match="another name"):
             assistant.export(kind, foreign)
-        assert foreign.read_text() == "my thesis"
+        assert foreign.read_text(encoding="utf-8") == "my thesis"
 
 
 @pytest.mark.parametrize(("kind", "ending"), [("anki", ".apkg"), ("markdown", ".md")])
@@ -161,7 +161,7 @@ def test_signs_of_markdown_in_foreign_text_are_escaped():
 
 
 def test_another_file_is_no_report_of_ours(tmp_path):
-    (tmp_path / "a.md").write_text("# Study report\n")
+    (tmp_path / "a.md").write_text("# Study report\n", encoding="utf-8")
     assert not is_report(tmp_path / "a.md") and not is_report(tmp_path / "none.md")
 
 

@@ -59,7 +59,7 @@ def run(home: Path, *words: str) -> tuple[int, str, str]:
 def home(tmp_path, monkeypatch):
     """A home with one document, and a backup of it beside it."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "tides.md").write_text(TIDES)
+    (tmp_path / "tides.md").write_text(TIDES, encoding="utf-8")
     assert run(tmp_path / "home", "load", "tides.md")[0] == 0
     assert run(tmp_path / "home", "backup", "copy.jsonl")[0] == 0
     return tmp_path / "home"
@@ -255,7 +255,7 @@ def add_second(db):
 def test_without_room_for_the_copy_there_is_no_migration(tmp_path, monkeypatch):
     path = tmp_path / "memory.db"
     Database(path).close()
-    (tmp_path / "backups").write_text("in the way")
+    (tmp_path / "backups").write_text("in the way", encoding="utf-8")
     with pytest.raises(HomeError, match=r"before-another\.db cannot be written"):
         Database(path, migrations=(*MIGRATIONS, ("another", add_second)))
     with closing(Database(path)) as database:
@@ -284,7 +284,7 @@ def test_a_copy_that_fails_in_the_middle_leaves_neither_copy_nor_migration(tmp_p
 
 def test_a_home_in_a_synced_folder_works_and_is_warned_of_in_one_sentence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "tides.md").write_text(TIDES)
+    (tmp_path / "tides.md").write_text(TIDES, encoding="utf-8")
     home = tmp_path / "OneDrive - Uni" / "home"
     code, _, err = run(home, "load", "tides.md")
     assert code == 0 and "OneDrive keeps in step" in err and err.count("\n") == 1

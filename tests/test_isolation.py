@@ -257,7 +257,7 @@ def test_no_command_shows_what_another_home_holds(tmp_path, command):
         return "".join(stream.buffer.getvalue().decode() for stream in (out, err) if not stream.flush())
 
     for home, text in (("theirs", THEIRS), ("ours", OURS)):
-        (tmp_path / f"{home}.md").write_text(text)
+        (tmp_path / f"{home}.md").write_text(text, encoding="utf-8")
         assert "loaded" in run(home, "load", str(tmp_path / f"{home}.md"))
     run("theirs", "note", f"{MARKER} is my favourite animal 动物")
     for form in ([], ["--json"]):

@@ -76,6 +76,6 @@ def test_a_judge_that_fails_is_no_verdict_and_is_not_cached(tmp_path):
 
 
 def test_a_file_that_is_no_cache_is_refused(tmp_path):
-    (tmp_path / "notes").write_text("hello\n")
+    (tmp_path / "notes").write_text("hello\n", encoding="utf-8")
     with pytest.raises(UsageError, match="--judge-cache"):
         Judge(ScriptedLLM(), tmp_path / "notes")

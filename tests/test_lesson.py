@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from infrastructure.lesson import StoppedClock, table
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -22,9 +24,10 @@ def test_the_language_is_the_one_that_is_set(tmp_path):
     assert "试一试" in run(SCRIPT, cwd=tmp_path, STUDY_LANG="zh", PYTHONIOENCODING="utf-8").stdout
 
 
-def test_a_console_that_knows_no_chinese_still_gets_its_lesson(tmp_path):
-    result = run(SCRIPT, "--lang", "zh", cwd=tmp_path, PYTHONIOENCODING="ascii")
-    assert (result.returncode, result.stderr) == (0, "")
+@pytest.mark.parametrize("words", [["--lang", "zh"], ["--help"]])
+def test_a_console_that_knows_no_chinese_still_gets_its_lesson(tmp_path, words):
+    result = run(SCRIPT, *words, cwd=tmp_path, PYTHONIOENCODING="ascii")
+    assert (result.returncode, result.stderr) == (0, "") and "?" in result.stdout
 
 
 def test_an_unknown_language_is_a_usage_error(tmp_path):
@@ -33,7 +36,7 @@ def test_an_unknown_language_is_a_usage_error(tmp_path):
 
 
 def test_help_says_what_the_lesson_is_about(tmp_path):
-    assert "Three memories" in run(SCRIPT, "--help", cwd=tmp_path).stdout
+    assert "Three memories" in run(SCRIPT, "--help", cwd=tmp_path, PYTHONIOENCODING="utf-8").stdout
 
 
 def test_a_stopped_clock_moves_only_when_told():

@@ -99,7 +99,9 @@ class SlowEmbedder(HashEmbedder):
 @pytest.fixture
 def book(tmp_path):
     path = tmp_path / "book.md"
-    path.write_text("".join(f"# Part {n}\n\nThe tide number {n} is caused by the moon.\n\n" for n in range(30)))
+    path.write_text(
+        "".join(f"# Part {n}\n\nThe tide number {n} is caused by the moon.\n\n" for n in range(30)), encoding="utf-8"
+    )
     return path
 
 

@@ -342,7 +342,7 @@ def test_an_export_without_a_name_lies_in_the_home_where_a_purge_finds_it(say, n
     memory_id = note("Recall comes first.")
     say("export", "--kind", "semantic")
     (file,) = (desk.settings.home / EXPORTS).iterdir()
-    assert memory_id in file.read_text()
+    assert memory_id in file.read_text(encoding="utf-8")
     say("purge", memory_id, "--yes")
     assert not file.exists()
 

@@ -15,7 +15,9 @@ def test_the_examples_in_docstrings_hold():
 def test_it_measures_each_size_and_writes_json(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(memory_stores, "ASKED", 20)
     memory_stores.main(["--scale", "300", "600", "--json", str(tmp_path / "figures.json")])
-    measures = {measure["name"]: measure for measure in json.loads((tmp_path / "figures.json").read_text())}
+    measures = {
+        measure["name"]: measure for measure in json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))
+    }
     assert measures["search, p95"]["values"].keys() == {"300", "600"}
     assert measures["ours ÷ raw Chroma"]["values"]["600"] > 0
     assert measures["get, p95"]["met"] is True

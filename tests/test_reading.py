@@ -258,7 +258,7 @@ def test_any_file_name_is_accepted(load, name):
 
 def test_a_file_address_is_accepted(tmp_path):
     path = tmp_path / "my notes.md"
-    path.write_text("# Notes\n")
+    path.write_text("# Notes\n", encoding="utf-8")
     assert read_document(path.as_uri()).name == "my notes.md"
 
 

@@ -41,7 +41,7 @@ def test_every_failure_is_a_sentence_with_a_known_reason(kind, language):
 
 
 def test_importing_litellm_is_silent_and_neither_calls_out_nor_reads_a_dotenv(tmp_path):
-    (tmp_path / ".env").write_text("STRANGER_API_KEY=1\n")
+    (tmp_path / ".env").write_text("STRANGER_API_KEY=1\n", encoding="utf-8")
     code = (
         f"import sys, os, socket; sys.path.insert(0, {str(PROJECT)!r})\n"
         "def refuse(*args): os._exit(7)\n"

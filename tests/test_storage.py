@@ -748,7 +748,7 @@ def test_looking_at_the_embedder_does_not_wait_for_whoever_is_writing(home, stor
 
 
 def test_a_file_where_the_folder_should_be_is_one_sentence(home):
-    home.write_text("in the way")
+    home.write_text("in the way", encoding="utf-8")
     with pytest.raises(HomeError, match=r"cannot be made .* --home"):
         Storage(home)
 

@@ -376,7 +376,7 @@ def test_earlier_lines_come_back_in_the_next_session_but_no_secrets(terminal, tm
         child.expect_exact("\x1b[?2004h")
     send(child, "/quit")
     assert left(child) == 0
-    kept = (tmp_path / "home" / "prompt_history").read_text()
+    kept = (tmp_path / "home" / "prompt_history").read_text(encoding="utf-8")
     assert "first question" in kept and "hunter22" not in kept
     child = terminal()
     child.send(UP + UP + "\r")

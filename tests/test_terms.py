@@ -1,12 +1,8 @@
 """Terms of unspaced text by frequency and company: infrastructure/terms.py."""
 
-from importlib import import_module
-
 import pytest
 
 from infrastructure import terms
-
-m09 = import_module("09_memory_system")
 
 ABOUT_CODES = ("正弦位置编码很常见", "旋转位置编码更常用", "相对位置编码也有人试", "可学位置编码被换掉")
 
@@ -61,3 +57,4 @@ def test_a_search_looks_at_no_text_for_terms(handbook, monkeypatch):
 def test_a_text_of_rare_words_costs_one_lookup(handbook, monkeypatch):
     monkeypatch.setattr(terms.TermFinder, "terms", None)
     handbook.add("量子纠缠令人困惑")
+    assert handbook.size() == 1

@@ -245,8 +245,8 @@ def test_a_backup_of_an_older_schema_goes_through_the_same_migrations(tmp_path, 
 @pytest.mark.parametrize("change", [{"schema": len(MIGRATIONS) + 1}, {"version": 2}, {"schema": "x"}])
 def test_a_backup_of_a_newer_program_is_refused(storage, other, tmp_path, change):
     export(storage, tmp_path / "a.jsonl")
-    first, rest = (tmp_path / "a.jsonl").read_text().split("\n", 1)
-    (tmp_path / "a.jsonl").write_text(json.dumps(json.loads(first) | change) + "\n" + rest)
+    first, rest = (tmp_path / "a.jsonl").read_text(encoding="utf-8").split("\n", 1)
+    (tmp_path / "a.jsonl").write_text(json.dumps(json.loads(first) | change) + "\n" + rest, encoding="utf-8")
     with pytest.raises(DocumentError, match="newer version"):
         restore_home(other, tmp_path / "a.jsonl")
 
@@ -445,7 +445,7 @@ def test_a_folder_gets_a_new_file(tmp_path, clock):
 
 
 def test_a_file_that_is_no_backup_is_never_written_over(tmp_path, clock):
-    (tmp_path / "thesis.jsonl").write_text("years of work")
+    (tmp_path / "thesis.jsonl").write_text("years of work", encoding="utf-8")
     with pytest.raises(UsageError, match="is no backup"):
         backup_path(tmp_path, clock(), tmp_path / "thesis.jsonl")
     with pytest.raises(UsageError, match=r"ends in \.jsonl"):

@@ -24,7 +24,7 @@ TIDES = "# Tides\n\nThe tide is caused by the moon, which pulls the water of the
 
 @pytest.fixture(autouse=True)
 def tides(own_folder):
-    (own_folder / "tides.md").write_text(TIDES)
+    (own_folder / "tides.md").write_text(TIDES, encoding="utf-8")
 
 
 class Terminal(io.TextIOWrapper):
@@ -101,7 +101,7 @@ def test_what_is_wrong_is_exit_code_1_and_says_what_to_do_which_helps(run, tmp_p
 def test_rebuilding_makes_chroma_from_the_vectors_and_the_vectors_that_are_missing(run, tmp_path):
     run("load", "tides.md", embedder=HashEmbedder())
     shutil.rmtree(tmp_path / "home" / "chroma")
-    (tmp_path / "moon.md").write_text("# Moon\n\nThe moon goes around the earth.\n")
+    (tmp_path / "moon.md").write_text("# Moon\n\nThe moon goes around the earth.\n", encoding="utf-8")
     run("load", "moon.md")
     embedder = HashEmbedder()
     assert run("doctor", "--rebuild-index", embedder=embedder)[0] == 0
@@ -257,7 +257,7 @@ def test_what_answers_quoted_from_a_document_removed_earlier_can_still_be_purged
 
 
 def test_a_name_removed_earlier_is_not_taken_for_a_part_of_another(run, tmp_path):
-    (tmp_path / "my tides.md").write_text(TIDES.replace("moon", "moons"))
+    (tmp_path / "my tides.md").write_text(TIDES.replace("moon", "moons"), encoding="utf-8")
     run("load", "tides.md", "my tides.md")
     run("ask", "What causes the tide?")
     run("remove", "tides.md")

@@ -248,7 +248,7 @@ def test_a_spoiled_file_is_noticed_at_opening_and_a_new_build_works(tmp_path, na
 
 def test_a_file_in_place_of_the_folder_is_replaced(home):
     shutil.rmtree(home / "chroma")
-    (home / "chroma").write_text("in the way")
+    (home / "chroma").write_text("in the way", encoding="utf-8")
     assert not reopened(home)
     with closing(ChromaIndex(home)) as index:
         index.create("two")
