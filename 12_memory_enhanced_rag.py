@@ -406,7 +406,7 @@ class MemoryRAG:
     def _by_quotation(self, answer: Answer, asked: Enrichment, relevant, own: list[MemoryUse]) -> Answer | None:
         """The passages' own sentences, then what the learner said about it; None when there is no sentence to quote."""
         extracts = self._quoter.extract(asked.question, asked.text, relevant, asked.said) if relevant else []
-        sources, extracts = worth_showing(*one_a_page(*by_quotation(relevant, extracts)))
+        sources, extracts = worth_showing(*one_a_page(*by_quotation(relevant, extracts)), asked.question)
         answer.citations = self._quoter.cite(sources, extracts)
         answer.answer = quoted(extracts, asked.question, answer.citations)
         if not answer.answer:

@@ -86,9 +86,10 @@ def _han_number(word: str) -> int:
 
 _NOUN = "(?:document|doc|paper|pdf|file|book|textbook|article|report|guide|thesis|text|material)"
 _NOUN_ZH = "(?:文档|文件|论文|报告|文章|资料|书|pdf|教材|指南|材料|讲义|手册|课件)"
+# "My thesis" is what the learner writes, and no document here.
 _DOCUMENT = re.compile(
-    rf"\b(?:this|the|my|that)(?: whole| entire| loaded| newest| latest| uploaded)? {_NOUN}\b(?!-)"
-    rf"|(?:这一?|该|那|本|我的|整)[份篇本个部]?{_NOUN_ZH}|[全本]文(?!件)|[全本]书"
+    rf"\bmy (?:document|doc|pdf|file)\b|\b(?:this|the|that)(?: whole| entire| loaded| newest| latest| uploaded)? {_NOUN}\b(?!-)"
+    rf"|我的(?:文档|文件|资料|pdf)|(?:这一?|该|那|本|整)[份篇本个部]?{_NOUN_ZH}|[全本]文(?!件)|[全本]书"
 )
 _HAN_NUMBER = "[零〇一二两三四五六七八九十百]{1,5}"
 _ORDINAL = "|".join(_ORDINALS)

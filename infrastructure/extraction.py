@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from infrastructure.language import language_of
+from infrastructure.opposites import other_side
 from infrastructure.sparse import coverage
 from infrastructure.text import content_tokens, count_cjk, fold, sentences, tokens
 
@@ -56,6 +57,7 @@ def best_sentences(
     for number, text in enumerate(sources):
         heading = headings[number] if headings else ""
         rated += rate_source(number, text, heading, weights, question, scores[number])
+    rated = _on_the_side_asked_for(rated, question, headings)
     if similarity is not None and rated and max(extract.score for extract in rated) < WORDS_MEET:
         rated = _by_meaning(rated, question, scores, similarity)
     rated = [replace(extract, score=SAID * extract.score) if extract.text in said else extract for extract in rated]
@@ -64,6 +66,23 @@ def best_sentences(
         if extract.source not in best or extract.score > best[extract.source].score:
             best[extract.source] = extract
     return sorted(best.values(), key=lambda extract: (-extract.score, extract.source))
+
+
+def _on_the_side_asked_for(rated: list[Extract], question: str, headings: Sequence[str]) -> list[Extract]:
+    """Without sentences about the opposite of what is asked. Where one of those would have been the best answer, only what
+    names the side asked for is one: nothing else says that a disadvantage is meant. A heading speaks for its sentences."""
+    check = other_side(question)
+    if check is None or not rated:
+        return rated
+    told = {}
+    for extract in rated:
+        heading = headings[extract.source].split(" > ")[-1] if headings else ""
+        told[extract.source, extract.start] = check(f"{heading} {extract.text}")
+    best = max(rated, key=lambda extract: extract.score)
+    wanted = [extract for extract in rated if not told[extract.source, extract.start][0]]
+    if told[best.source, best.start][0]:
+        wanted = [extract for extract in wanted if told[extract.source, extract.start][1]]
+    return wanted
 
 
 def rate_source(

@@ -8,6 +8,7 @@ from infrastructure.calibration import RELEVANT
 from infrastructure.errors import EmbedderUnavailable
 from infrastructure.extraction import Extract, best_sentences, subject_terms
 from infrastructure.library import Library
+from infrastructure.opposites import other_side
 from infrastructure.shelves import inverse_frequency
 from infrastructure.storage import Storage
 from infrastructure.text import content_tokens, tokens
@@ -113,10 +114,16 @@ def of_pages(results: Sequence, count: int) -> list:
     return [result for result in results if page_of(result) in pages]
 
 
-def worth_showing(results: Sequence, extracts: Sequence[Extract]) -> tuple[list, list[Extract]]:
-    """Only what may be quoted or is relevant by itself, numbered anew: a source that is neither is a page to read in vain."""
+def worth_showing(results: Sequence, extracts: Sequence[Extract], question: str = "") -> tuple[list, list[Extract]]:
+    """Only what may be quoted or is relevant by itself, numbered anew: a source that is neither, or that speaks only of the
+    opposite of what the question asks, is a page to read in vain."""
+    opposed = other_side(question)
     quoted = {extract.source for extract in quotable(extracts)[:QUOTED]}
-    kept = [number for number, r in enumerate(results) if number in quoted or r.relevance >= RELEVANT]
+    kept = [
+        number
+        for number, result in enumerate(results)
+        if number in quoted or (result.relevance >= RELEVANT and not (opposed and opposed(result.passage.content)[0]))
+    ]
     place = {number: new for new, number in enumerate(kept)}
     left = [replace(extract, source=place[extract.source]) for extract in extracts if extract.source in place]
     return [results[number] for number in kept], left

@@ -159,6 +159,8 @@ def test_a_summary_of_nothing_in_particular_is_marked(question):
         "下一步讲什么",
         "页表是什么",
         "书是什么",
+        "我的论文主题是什么？",
+        "What is my thesis about?",
         "Does page 5 exist?",
         "",
         "?",
