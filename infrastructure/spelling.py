@@ -21,13 +21,18 @@ from infrastructure.text import STOP_WORDS, tokens
 HELD = ("chunk", "semantic")  # what is held to be right; that a question was asked with a slip in it is an event
 SHORTEST = 5  # letters; shorter words are near to too many others
 TWO_SLIPS = 8  # letters from which two slips are allowed
-ANY_LETTER = 7  # letters from which another letter may be a slip; "Paris" and "parts" are two words
+ANY_LETTER = 7  # letters from which another letter may be a slip; "firms" and "farms" are two words
 SURE_LETTERS = 3  # at the beginning; slips in them are tried one by one, and there is only one
 LONGEST_ENDING = 7  # letters a stem lacks: -ization
 COVERED = 0.5  # of the words of a question, by their rarity: what has so much was found by its words
 MOST_MEANT = 2  # words that may have been meant; more are a guess
 STEMS_READ, TEXTS_READ = 8, 10  # stems whose words are read, and texts of each
 _VOWELS = frozenset("aeiouy")
+_KEYS = {
+    key: (row, column)
+    for row, keys in enumerate(("qwertyuiop", "asdfghjkl", "zxcvbnm"))
+    for column, key in enumerate(keys)
+}
 _PLAIN_WORD = re.compile(r"(?<![A-Za-z0-9_.@/\\'’$#-])[A-Za-z][a-z]+(?![A-Za-z0-9_@/\\$#(-]|['’][a-z]|\.\w)")
 _CODE = re.compile(r"`[^`]*`")
 
@@ -156,7 +161,14 @@ def is_slip(typed: str, meant: str, *, slips: int = 1) -> bool:
         return sum(((Counter(typed) - Counter(meant)) + (Counter(meant) - Counter(typed))).values()) <= slips
     other = [pair for pair in zip(typed, meant, strict=False) if pair[0] != pair[1]]
     replaced = len(typed) == len(meant) and len(other) == 1
-    return not replaced or len(typed) >= ANY_LETTER or _VOWELS.issuperset(other[0])
+    return not replaced or (len(typed) >= ANY_LETTER and _are_taken_for_each_other(*other[0]))
+
+
+def _are_taken_for_each_other(a: str, b: str) -> bool:
+    """Two vowels, or two keys side by side: "contract" is no slip for "contrast"."""
+    (row, column), (lower, beside) = sorted((_KEYS[a], _KEYS[b]))
+    near = (0, -1) if lower == row + 1 else (1,) if lower == row else ()  # a lower row lies half a key to the right
+    return _VOWELS.issuperset((a, b)) or beside - column in near
 
 
 def distances(a: str, b: str) -> list[int]:

@@ -98,6 +98,10 @@ def test_two_words_may_have_been_meant_but_not_three(storage):
     [
         ("semnatic", "semantic", 1, True),
         ("paris", "parts", 1, False),
+        ("firms", "farms", 1, False),
+        ("grammer", "grammar", 1, True),
+        ("evaluatiom", "evaluation", 1, True),
+        ("contract", "contrast", 1, False),
         ("retreivel", "retrieval", 2, True),
         ("translation", "transition", 2, False),
         ("generation", "generator", 2, False),
