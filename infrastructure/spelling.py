@@ -149,13 +149,13 @@ def early_slips(word: str) -> Iterator[str]:
 
 
 def is_slip(typed: str, meant: str, *, slips: int = 1) -> bool:
-    """Can `typed` be that word with so many slips? Two may change two letters, whatever their places: "translation" is no
+    """Can `typed` be that word with just so many slips? Two may change two letters, whatever their places: "translation" is no
     "transition".
 
     >>> is_slip("retreival", "retrieval"), is_slip("paris", "parts"), is_slip("translation", "transition", slips=2)
     (True, False, False)
     """
-    if typed[0] != meant[0] or not 0 < distances(typed, meant)[-1] <= slips:
+    if typed[0] != meant[0] or distances(typed, meant)[-1] != slips:
         return False
     if slips > 1:
         return sum(((Counter(typed) - Counter(meant)) + (Counter(meant) - Counter(typed))).values()) <= slips

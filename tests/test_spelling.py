@@ -102,6 +102,7 @@ def test_two_words_may_have_been_meant_but_not_three(storage):
         ("grammer", "grammar", 1, True),
         ("evaluatiom", "evaluation", 1, True),
         ("contract", "contrast", 1, False),
+        ("contract", "contrast", 2, False),
         ("retreivel", "retrieval", 2, True),
         ("translation", "transition", 2, False),
         ("generation", "generator", 2, False),
