@@ -44,9 +44,10 @@ def running_lines(
     """For each raw page the numbers of the lines to leave out of search.
 
     headings: page (from 0) → titles its outline names there; those lines stay. labels: the printed page numbers the file
-    gives; a first or last line that is just this number goes. sizes(page) tells how large lines are set. A header
-    that also opens the first page stays there: it may be the title, and once it must be found. stamps False: a few lines
-    that are on every page are all there is, since OCR has looked.
+    gives; a first or last line that is just this number goes. sizes(page) tells how large lines are set. What must
+    be found once stays on the first page: a header that opens it, which may be the title, and a line with a number of its
+    own, a date or a case number, which may stand nowhere else. stamps False: a few lines that are on every page are all
+    there is, since OCR has looked.
     """
     if len(pages) < 2:
         return [set() for _ in pages]
@@ -73,7 +74,7 @@ def running_lines(
             edge
             for edge in repeated
             if bare(edge.text) not in map(bare, (headings or {}).get(edge.page, ()))
-            and not (edge.page == 0 and edge.top and not counted)
+            and not (edge.page == 0 and (_may_be_title(edge, counted) or _carries_a_number(repeated)))
         ]
     return _spare_short_pages(pages, _outermost(running, len(pages)))
 
@@ -165,6 +166,17 @@ def _outermost(running: Sequence[Edge], page_count: int) -> list[set[int]]:
 
 
 # ---- Exceptions: headings, titles, pages with nothing else ----
+
+
+def _may_be_title(edge: Edge, counted: bool) -> bool:
+    return edge.top and not counted
+
+
+def _carries_a_number(repeated: Sequence[Edge]) -> bool:
+    """Is a number of three digits or more the same on all of these pages?"""
+    return any(
+        len(set(values)) == 1 and values[0] >= 100 for values in zip(*(edge.numbers for edge in repeated), strict=True)
+    )
 
 
 class _Look:

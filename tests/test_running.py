@@ -2,6 +2,8 @@
 
 import doctest
 
+import pytest
+
 from study import running
 from study.running import running_lines
 
@@ -52,6 +54,16 @@ def test_a_header_with_the_page_number_in_it_is_dropped_on_every_page():
 
 def test_a_footer_that_never_changes_is_dropped_on_every_page():
     assert not any("Confidential" in page for page in kept(book(bottom="Confidential")))
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["USCA11 Case: 21-13199 Date Filed: 01/05/2022 Page: {n} of 4", "© 2019 The Author(s)", "2024 年修订版 · {n}"],
+)
+@pytest.mark.parametrize("place", ["top", "bottom"])
+def test_a_frame_with_a_date_or_number_of_its_own_is_found_once(place, line):
+    first, *others = kept(book(**{place: line}))
+    assert line.format(n=1) in first and not any(line.format(n=n) in page for n, page in enumerate(others, start=2))
 
 
 def test_left_and_right_pages_may_have_headers_of_their_own():
