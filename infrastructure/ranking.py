@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from infrastructure.answer_kinds import AnswerKind, answers_nearby, kind_asked
 from infrastructure.calibration import relevance_of
 from infrastructure.fusion import Candidate, Places, Weights, fuse, weights_for
 from infrastructure.language import language_of
@@ -146,6 +147,8 @@ def hybrid_search(
     indexed = storage.indexed_words(shelf, [candidate.id for candidate in pool])
     mean_length = _mean_length(indexed)
     _score_words(look_up(storage, shelf, words), pool, indexed, mean_length, weights)
+    if weights.kind:
+        _score_kind(kind_asked(query), words, pool, indexed)
     ranked = fuse(pool, weights)
     if allowed is not None:
         ranked = [candidate for candidate in ranked if candidate.id in allowed]
@@ -193,6 +196,17 @@ def _score_words(
     found = zip(*(part.tolist() for part in (words, seen.leads, window, together, close)), strict=True)
     for candidate, parts in zip(pool, found, strict=True):
         candidate.words, candidate.subject, candidate.window, candidate.together, candidate.close = parts
+
+
+def _score_kind(
+    kind: AnswerKind | None, words: Sequence[str], pool: Sequence[Candidate], indexed: Mapping[int, list[str]]
+) -> None:
+    """1 for the candidates that have an answer of the kind that is asked for near a word of the query."""
+    if kind is None:
+        return
+    asked = frozenset(words)
+    for candidate in pool:
+        candidate.kind = float(answers_nearby(kind, indexed.get(candidate.id, []), asked))
 
 
 def judge(storage: Storage, shelf: str, query: str, candidates: Sequence[Candidate], *, vector=None) -> None:
