@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from infrastructure.answer_kinds import answers_nearby, kind_asked
 from infrastructure.language import language_of
 from infrastructure.opposites import other_side
 from infrastructure.sparse import coverage
@@ -17,6 +18,9 @@ EMBEDDED_SENTENCES = 6
 WORDS_MEET = 0.3  # best coverage below this: the words of question and passage do not meet
 SHORTEST = 8  # characters; shorter pieces are headings, numbering or remains of a table
 FIRST_BONUS = 0.05  # for opening a passage, where authors say what it is about; half of it for the second sentence …
+# For the date or the number that is asked for, as far as the sentence is about the question. The best sentence of the right
+# XQuAD paragraph then holds the answer more often: dates 0.84 → 0.88 in English, numbers 0.79 → 0.83 and 0.76 → 0.79 in Chinese.
+KIND_BONUS = 0.3
 OTHER_LANGUAGE = 0.7  # worth of a sentence that the reader may have to translate
 TITLE = (
     0.25  # worth of a title, a line of contents or a reference: it names what a text is about, and says nothing of it
@@ -92,14 +96,18 @@ def rate_source(
     is where the author answers it."""
     handed_on = 0.0
     references = lists_references(text, heading)
+    kind, asked = kind_asked(question), frozenset(weights)
     for place, (start, end) in enumerate(_quotable(text, heading)):
         sentence = text[start:end]
-        own = coverage(weights, set(tokens(sentence)))
+        words = tokens(sentence)
+        own = coverage(weights, set(words))
         if references or is_title(sentence):
             if own >= TITLE_COVERS:
                 yield Extract(number, start, end, sentence, TITLE * own * _fitness(sentence, question, source_score))
             continue
         score = max(own, handed_on) + _defines(question, sentence) + FIRST_BONUS / (1 + place)
+        if kind is not None and answers_nearby(kind, words, asked):
+            score += KIND_BONUS * own
         yield Extract(number, start, end, sentence, score * _fitness(sentence, question, source_score))
         handed_on = own if _asks(sentence) else 0.0
 

@@ -13,7 +13,7 @@ from study.lookup import last_turns
 if TYPE_CHECKING:
     from infrastructure.transcript import Turn
 
-LEGS = ("words", "cosine", "neighbours", "parent")  # of a passage's score, those that a reader can make sense of
+LEGS = ("words", "cosine", "close", "kind")  # of a passage's score, those that a reader can make sense of
 
 
 def why(desk: Desk, args: Namespace) -> int:
