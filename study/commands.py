@@ -102,7 +102,7 @@ def lesson(desk: Desk, args: Namespace) -> int:
             parts.append(part)
             desk.show(part)
     if desk.screen.json_only:
-        desk.screen.json({"lesson": [desk.views.as_text(part).rstrip("\n") for part in parts]})
+        desk.screen.json({"lesson": [desk.blocks.as_text(part).rstrip("\n") for part in parts]})
     return 0
 
 

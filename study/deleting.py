@@ -38,7 +38,7 @@ def _copies(desk: Desk) -> str:
     backups, exports = map(len, files_that_go(desk.settings.home))
     if not backups + exports:
         return tr("There are no backups in the data folder.", "数据文件夹里没有备份。")
-    count = desk.views.count_of
+    count = desk.blocks.count_of
     return tr(
         f"With it go the copies in the data folder: {count(backups, 'backup')}, {count(exports, 'export')}.",
         f"数据文件夹里的副本会一起删除：备份 {backups} 个，导出文件 {exports} 个。",

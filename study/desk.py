@@ -65,9 +65,16 @@ class Desk:
 
         return views
 
+    @property
+    def blocks(self) -> Any:
+        """The module that views are made with, loaded as late."""
+        from study import blocks
+
+        return blocks
+
     def show(self, renderable: "RenderableType") -> None:
         """Data, to stdout; line by line into a pipe, so that nobody's lines are cut at a width that is not theirs."""
-        for part in [renderable] if self.on_terminal else self.views.lines(renderable):
+        for part in [renderable] if self.on_terminal else self.blocks.lines(renderable):
             self.screen.show(part)
 
     def show_long(self, renderable: "RenderableType", screens: int = LONG) -> None:
@@ -75,7 +82,7 @@ class Desk:
         size = shutil.get_terminal_size()
         if not (self.at_terminal and self.on_terminal) or self.screen.json_only:
             return self.show(renderable)
-        text = self.views.as_text(renderable, size.columns, color=not self.screen.is_plain)
+        text = self.blocks.as_text(renderable, size.columns, color=not self.screen.is_plain)
         if text.count("\n") < screens * size.lines - PROMPT_LINES:
             return self.show(renderable)
         import pydoc
@@ -85,7 +92,7 @@ class Desk:
 
     def note(self, text: str, style: str = "") -> None:
         """Progress or a warning, to stderr."""
-        self.screen.note(self.views.line((text, style)))
+        self.screen.note(self.blocks.line((text, style)))
 
     def result(self, value: Any, renderable: "Callable[[], RenderableType]") -> None:
         """What a command found: as JSON when that was asked for, else as the picture `renderable` makes."""

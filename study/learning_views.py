@@ -8,10 +8,10 @@ from rich.console import Group, RenderableType
 
 from infrastructure.cards import Card
 from infrastructure.language import tr
+from study.blocks import Item, Part, columns, count_of, line, quotation, shortened, where
 from study.grading import LETTERS, key
 from study.schedule import REVIEW, Timetable
 from study.tutor import Graded, Quiz
-from study.views import Item, Part, columns, count_of, line, quotation, shortened, where
 
 LONGEST_QUOTE = 300
 IN_A_LIST = 48  # characters of a question

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from infrastructure.console import plain
 from infrastructure.language import tr
-from study.views import columns, line, place, where
+from study.blocks import columns, line, place, where
 
 if TYPE_CHECKING:
     from study.lookup import View

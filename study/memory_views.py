@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from infrastructure.language import tr
+from study.blocks import Item, columns, count_of, line, local_time, quotation, shortened, titled
 from study.memory_book import SHORT_ID, About
-from study.views import Item, columns, count_of, line, local_time, quotation, shortened, titled
 
 LONGEST_LISTED = 160  # characters of a memory in a list
 LONGEST_NAMED = 80  # where it is only named

@@ -13,11 +13,11 @@ from infrastructure.cards import Card, Review
 from infrastructure.copies import REPORT_MARK, pictures_of, taking_its_place
 from infrastructure.extras import has, missing
 from infrastructure.language import tr
+from study.blocks import where
 from study.charts import CURVES, Curve, Picture, chinese_font, draw_all
 from study.questions import one_line
 from study.schedule import Timetable
 from study.stats_views import BAR, FULL
-from study.views import where
 
 CURVE_DAYS = 30
 MOST_WRONG = 50

@@ -6,7 +6,8 @@ from typing import Any
 from rich.console import Group, RenderableType
 
 from infrastructure.language import tr
-from study.views import LONGEST_MEMORY, columns, line, local_time, quotation, setting_source, shortened
+from study.blocks import columns, line, local_time, quotation, shortened
+from study.views import LONGEST_MEMORY, setting_source
 
 LONGEST_LISTED = 80  # characters of a question in a table
 

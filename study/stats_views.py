@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from infrastructure.language import tr
-from study.views import columns, line, shortened
+from study.blocks import columns, line, shortened
 from study.views import stats as home_in_numbers
 
 FULL = "█"

@@ -9,9 +9,10 @@ from rich.table import Table
 from infrastructure.answers import cited_in
 from infrastructure.calibration import RELEVANT
 from infrastructure.language import tr
+from study.blocks import Item, columns, count_of, line, local_time, place, quotation, shortened, titled
 from study.memory_book import SHORT_ID
 from study.memory_views import kind
-from study.views import LONGEST_QUOTE, Item, columns, count_of, line, local_time, place, quotation, shortened, titled
+from study.views import LONGEST_QUOTE
 
 LONGEST_NAME = 28  # characters of a document's name in the table
 LONGEST_TOLD = 70

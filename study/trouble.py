@@ -179,6 +179,34 @@ def nothing_to_search(
     return DocumentError(f"{told} {ocr}" if ocr and language() == "en" else told + ocr)
 
 
+# (English, Chinese): one sentence for each kind of page that is missing from search or may be wrong in it.
+WITHOUT_TEXT = (
+    "{count} of {total} pages have no text: {pages} (pictures or blank; only the rest can be searched).",
+    "共 {total} 页，其中 {count} 页没有文字：{pages}（图片或空白；只能检索其余页）。",
+)
+NOT_READ = (
+    "Could not read {count} of {total} pages: {pages} ({reason}).",
+    "共 {total} 页，其中 {count} 页读取失败：{pages}（{reason}）。",
+)
+UNREADABLE_PAGES = (
+    "The text of {count} of {total} pages is unreadable and left out of search: {pages} "
+    "(their fonts lack a letter table).",
+    "共 {total} 页，其中 {count} 页文字无法辨认，不参与检索：{pages}（字体缺少字符对照表）。",
+)
+PARTLY_READABLE = (
+    "The text of {count} of {total} pages is partly unreadable: {pages}.",
+    "共 {total} 页，其中 {count} 页部分文字无法辨认：{pages}。",
+)
+READ_BY_OCR = (
+    "{count} of {total} pages were read by OCR, which makes mistakes: {pages}.",
+    "共 {total} 页，其中 {count} 页由 OCR 识别，可能有误：{pages}。",
+)
+UNSEEN_TEXT = (
+    "Text that nobody sees, without ink or outside the page, was left out on {count} of {total} pages: {pages}.",
+    "共 {total} 页，其中 {count} 页有看不见的文字（无墨迹或在页面之外），已略去：{pages}。",
+)
+
+
 def partial_warnings(
     total: int,
     *,
@@ -189,38 +217,14 @@ def partial_warnings(
     recognised: Sequence[int],
     hidden: Sequence[int],
 ) -> list[str]:
-    """One sentence for each kind of page that is missing from search or may be wrong in it."""
-    without_text = tr(
-        "{count} of {total} pages have no text: {pages} (pictures or blank; only the rest can be searched).",
-        "共 {total} 页，其中 {count} 页没有文字：{pages}（图片或空白；只能检索其余页）。",
-    )
-    not_read = tr(
-        "Could not read {count} of {total} pages: {pages} ({reason}).",
-        "共 {total} 页，其中 {count} 页读取失败：{pages}（{reason}）。",
-    )
-    signs = tr(
-        "The text of {count} of {total} pages is unreadable and left out of search: {pages} "
-        "(their fonts lack a letter table).",
-        "共 {total} 页，其中 {count} 页文字无法辨认，不参与检索：{pages}（字体缺少字符对照表）。",
-    )
-    partly = tr(
-        "The text of {count} of {total} pages is partly unreadable: {pages}.",
-        "共 {total} 页，其中 {count} 页部分文字无法辨认：{pages}。",
-    )
-    by_ocr = tr(
-        "{count} of {total} pages were read by OCR, which makes mistakes: {pages}.",
-        "共 {total} 页，其中 {count} 页由 OCR 识别，可能有误：{pages}。",
-    )
-    unseen = tr(
-        "Text that nobody sees, without ink or outside the page, was left out on {count} of {total} pages: {pages}.",
-        "共 {total} 页，其中 {count} 页有看不见的文字（无墨迹或在页面之外），已略去：{pages}。",
-    )
-    kinds = [(without_text, empty, "")]
+    """What is missing from search or may be wrong in it: one sentence for each kind of page, with the numbers."""
+    kinds = [(WITHOUT_TEXT, empty, "")]
     for reason in dict.fromkeys(failed.values()):
-        kinds.append((not_read, [page for page, why in failed.items() if why == reason], reason))
-    kinds += [(signs, unreadable, ""), (partly, doubtful, ""), (by_ocr, recognised, ""), (unseen, hidden, "")]
+        kinds.append((NOT_READ, [page for page, why in failed.items() if why == reason], reason))
+    kinds += [(UNREADABLE_PAGES, unreadable, ""), (PARTLY_READABLE, doubtful, "")]
+    kinds += [(READ_BY_OCR, recognised, ""), (UNSEEN_TEXT, hidden, "")]
     return [
-        sentence.format(count=len(numbers), total=total, pages=page_ranges(numbers), reason=reason)
+        tr(*sentence).format(count=len(numbers), total=total, pages=page_ranges(numbers), reason=reason)
         for sentence, numbers, reason in kinds
         if numbers
     ]

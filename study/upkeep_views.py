@@ -5,7 +5,7 @@ from rich.console import Group
 from infrastructure.health import Checkup, Finding, readable_size
 from infrastructure.language import tr
 from infrastructure.transfer import Summary
-from study.views import Item, line
+from study.blocks import Item, line
 
 CHINESE = {
     **{

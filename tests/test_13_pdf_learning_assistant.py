@@ -675,7 +675,7 @@ def shown(tmp_path_factory):
 
 
 def test_the_lesson_works_in_the_folder_it_is_given(shown):
-    from study.views import as_text
+    from study.blocks import as_text
 
     parts, home, untouched = shown
     text = "\n".join(as_text(part) for part in parts)

@@ -11,7 +11,7 @@ from infrastructure.errors import EmbedderUnavailable
 from infrastructure.shelves import Text
 from infrastructure.storage import ERASING, Storage
 from study import upkeep_views
-from study.views import as_text
+from study.blocks import as_text
 
 m09 = import_module("09_memory_system")
 

@@ -12,7 +12,7 @@ from infrastructure.console import Screen
 from infrastructure.language import set_language
 from infrastructure.library import DocumentInfo
 from infrastructure.settings import Setting
-from study import stats_views, views
+from study import blocks, stats_views, views
 
 LONG_HEADING = "第五章 检索增强系统的评估，方法与指标 > 5.3 Faithfulness against recall，二者冲突时怎么取舍"
 LONG_QUOTE = "检索增强生成把资料里的句子找出来，再让模型根据这些句子作答，因此答案可以核对，也可以引用。" * 3
@@ -68,8 +68,9 @@ def everything() -> list:
     ]
 
 
-def test_the_examples_in_docstrings_hold():
-    assert doctest.testmod(views).failed == 0
+@pytest.mark.parametrize("module", [blocks, views])
+def test_the_examples_in_docstrings_hold(module):
+    assert doctest.testmod(module).failed == 0
 
 
 # ---- Looks ----
@@ -110,14 +111,14 @@ def test_the_first_screen_has_under_15_lines_and_says_what_to_type(lang):
 
 def test_a_pipe_gets_one_line_for_one_thing():
     quoting = views.answer(answer(LONG_QUOTE, citations=[citation(n, quote=f"{n} {LONG_QUOTE}" * 2) for n in (1, 2)]))
-    lines = [seen_line for part in views.lines(quoting) for seen_line in seen(part, 10_000).splitlines()]
+    lines = [seen_line for part in blocks.lines(quoting) for seen_line in seen(part, 10_000).splitlines()]
     assert len(lines) == 6  # the answer, nothing, and two sources of two lines
     assert lines[2].startswith("[1] ") and lines[3].startswith("    “")
 
 
 def test_a_table_in_a_pipe_is_as_wide_as_its_names():
     name = "a very long name " * 10
-    rows = [part.plain for part in views.lines(views.documents([info(name=name.strip())]))]
+    rows = [part.plain for part in blocks.lines(views.documents([info(name=name.strip())]))]
     assert len(rows) == 2 and name.strip() in rows[1] and not rows[1].endswith(" ")
 
 
@@ -194,7 +195,7 @@ def test_each_of_the_nearest_passages_has_one_line_however_narrow_the_terminal()
     long = citation(quote="A passage that goes on and on, " * 20)
     shown = views.answer(answer("I found nothing.", found=False, citations=[], nearest=[long, long]))
     for width in (40, 80, 120):
-        lines = views.as_text(shown, width).splitlines()
+        lines = blocks.as_text(shown, width).splitlines()
         assert len(lines) == 5 and all(cell_len(line.rstrip()) <= width for line in lines)
 
 
