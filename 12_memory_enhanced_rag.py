@@ -16,7 +16,7 @@ Article: §5.1 components; §5.2 query; §5.3 enrich; §5.4 prompt; §5.5 write-
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -43,13 +43,14 @@ from infrastructure.errors import LLMUnavailable
 from infrastructure.extraction import support
 from infrastructure.gate import unfit
 from infrastructure.language import tr, tr_like
+from infrastructure.prompt_sections import documents_section, memories_section
 from infrastructure.quoting import Quoter, by_quotation, of_pages, one_a_page, worth_showing
 from infrastructure.readoff import Found, PlaceReader, Reading
 from infrastructure.spelling import Slip, Speller, corrected, found_by_words, mark_slips
 from infrastructure.storage import Storage
 from infrastructure.telling import telling
 from infrastructure.text import estimate_tokens_mixed
-from infrastructure.told import Heard, Listener, hear
+from infrastructure.told import Heard, Listener, hear, holds_a_secret
 from infrastructure.transcript import Transcript, traced_search
 
 if TYPE_CHECKING:
@@ -88,12 +89,13 @@ class Enrichment:
     used: tuple[str, ...] = ()
     memory_ids: tuple[str, ...] = ()
     said: tuple[str, ...] = ()  # sentences of the answer it leans on
+    place: Reading | None = None  # the page or chapter beside which nothing is searched
+    slips: Sequence[Slip] = ()
 
-    def spelled(self, slips: Sequence[Slip], *, answered: bool = False) -> "Enrichment":
-        """Searched also, and `answered` as if it had been asked, with words that were meant in place of slips."""
-        question = corrected(self.question, slips) if answered else self.question
-        topic = corrected(self.topic, slips)
-        return replace(self, question=question, text=corrected(self.text, slips), topic=topic)
+    def spelled(self, slips: Sequence[Slip]) -> "Enrichment":
+        """As if it had been asked with the words that were meant in place of slips."""
+        question, text, topic = (corrected(said, slips) for said in (self.question, self.text, self.topic))
+        return replace(self, question=question, text=text, topic=topic, slips=slips)
 
 
 def with_background(question: str, background: Sequence[str]) -> str:
@@ -106,17 +108,6 @@ def with_background(question: str, background: Sequence[str]) -> str:
         return question
     joined = tr_like(question, "; ", "；").join(background)
     return tr_like(question, f"{question} (context: {joined})", f"{question}（背景：{joined}）")
-
-
-def _pointed_at(question: str, last: Mapping[str, Any]) -> Iterator[str]:
-    """What a leaning question points at: the n-th thing of the last answer, its topic, the last question."""
-    number = utterance.ordinal(question)
-    points = last.get("points", [])
-    if number is not None and number <= len(points):
-        yield points[number - 1]
-    yield last["topic"]
-    if last["question"] != last["topic"]:
-        yield last["question"]
 
 
 # ---- §5.4 The prompt: documents and memories in sections of their own (文档和记忆分开进入 prompt) ----
@@ -145,26 +136,6 @@ Rules
 {question}
 </question>
 """
-
-
-def _format_retrieved(sources: "Sequence[m11.Source]", head: str = "") -> str:
-    """Numbered sources with their place, e.g. [3 | guide.pdf | 3.2 查询改写 > HyDE | p. 7] (D15); before them what they are."""
-    blocks = [as_data(head)] if head else []
-    for number, source in enumerate(sources, start=1):
-        first = source.passages[0]
-        place = filter(None, [str(number), first.document, first.heading_path, f"p. {first.page_start}"])
-        blocks.append(f"[{as_data(' | '.join(place))}]\n{as_data(source.text)}")
-    return "\n\n".join(blocks)
-
-
-def _format_memories(memories: Sequence[MemoryUse]) -> str:
-    lines, budget = [], MEMORY_TOKENS
-    for number, memory in enumerate(memories, start=1):
-        budget -= estimate_tokens_mixed(memory.content)
-        if budget < 0:
-            break
-        lines.append(f"[M{number}] ({memory.memory_type}) {as_data(memory.content)}")
-    return "\n".join(lines)
 
 
 # ---- §5.1 MemoryRAG ----
@@ -222,27 +193,17 @@ class MemoryRAG:
         RAG, nothing but the transcript is written. enrich, write_back: single steps off. on_text gets the answer in pieces."""
         clock, remembers = Stopwatch(), use_memory and write_back
         heard = hear(question, listens=remembers)
-        reading = self._reader.read(heard.asked, self.transcript.last_traces(self.session_id)) if heard.asks else None
-        if reading and not reading.subject:  # what stands at a place that is named need not be searched for
-            with clock("generate"):
-                answer = self._by_reading(heard.asked, reading, on_text)
-        elif heard.asks:
+        place = self._reader.read(heard.asked, self.transcript.last_traces(self.session_id)) if heard.asks else None
+        answer = self._without_search(heard, place, on_text)
+        if answer is None:
             with clock("enrich"):
-                asked = self._enrich_query(reading.subject if reading else heard.asked, enrich=enrich and use_memory)
+                asked = self._enrich_query(heard.asked, place, enrich=enrich and use_memory)
             with clock("retrieve"):
-                found = self._retrieve(asked, top_k, reading, use_mqe=use_mqe, use_hyde=use_hyde)
-                slips = [] if found_by_words(found) else self._speller.slips(asked.question)
-                if slips:
-                    found = self._retrieve(asked.spelled(slips), top_k, reading, use_mqe=use_mqe, use_hyde=use_hyde)
+                found, slips = self._retrieve(asked, top_k, use_mqe=use_mqe, use_hyde=use_hyde)
             with clock("recall"):
                 memories = self._recall(asked) if use_memory else []
             with clock("generate"):
-                answer = self._generate(asked.spelled(slips, answered=True), found, memories, on_text)
-            mark_slips(answer, slips)
-        else:
-            answer = self._listener.reply(heard, self._conversation)
-        if reading:
-            reading.sign(answer)
+                answer = self._generate(asked.spelled(slips), found, memories, on_text)
         with clock("store"):
             self._write_back(heard, answer, remembers=remembers)
         answer.timings_ms = clock.timings()
@@ -252,20 +213,27 @@ class MemoryRAG:
         """`query` for callers in an event loop; the work is done in a thread."""
         return await asyncio.to_thread(self.query, question, **options)
 
+    def _without_search(self, heard: Heard, place: Reading | None, on_text) -> Answer | None:
+        """The answer to what asks nothing, and to what asks for all of a place, which is read off; None for other questions."""
+        if not heard.asks:
+            return self._listener.reply(heard, self._conversation)
+        return self._by_reading(heard.asked, place, on_text) if place and not place.subject else None
+
     # ---- Step 1 · §5.3 enrich ----
 
-    def _enrich_query(self, question: str, *, enrich: bool = True) -> Enrichment:
+    def _enrich_query(self, question: str, place: Reading | None = None, *, enrich: bool = True) -> Enrichment:
         """Add what the question leans on: the topic of the last turns, and memories that are clearly about it.
 
         Guards (D11): only a question that leans is touched; a memory needs ENRICH_RELEVANCE; the background ends at
         ENRICH_TOKENS; everything used is traced; and the question itself is searched too, whatever was added.
         """
+        question = place.subject if place else question
         leans = utterance.leans_on_context(question) if enrich and not about_me.is_asked(question) else ""
         if not leans:
-            return Enrichment(question, question, question)
+            return Enrichment(question, question, question, place=place)
         last = self._conversation.last()
         about = last.metadata if last else {}
-        pointed_at = list(_pointed_at(question, about)) if last else []
+        pointed_at = self._conversation.pointed_at(question)
         candidates = [(text, "") for text in pointed_at] + [*self._memories_about(question, pointed_at)]
         chosen: dict[str, str] = {}
         budget = ENRICH_TOKENS
@@ -275,7 +243,7 @@ class MemoryRAG:
                 chosen.setdefault(text, memory_id)
         text = with_background(question, list(chosen))
         ids, said = tuple(filter(None, chosen.values())), tuple(about.get("points", []))
-        return Enrichment(question, text, about.get("topic", question), leans, tuple(chosen), ids, said)
+        return Enrichment(question, text, about.get("topic", question), leans, tuple(chosen), ids, said, place)
 
     def _memories_about(self, question: str, pointed_at: Sequence[str]) -> Iterator[tuple[str, str]]:
         """(content, memory_id) of what is clearly about a leaning question. One that names no topic is judged with what it
@@ -288,20 +256,22 @@ class MemoryRAG:
 
     # ---- Step 2 · §5.2 retrieve documents, recall memories ----
 
-    def _retrieve(
-        self, asked: Enrichment, top_k: int, reading: Reading | None, *, use_mqe: bool, use_hyde: bool
-    ) -> "list[m11.Result]":
-        """Passages of the best `top_k` pages; the question and what it was taken to mean feed one pool (script 11). reading:
-        the page or chapter that is asked about, and beside which nothing is searched."""
+    def _retrieve(self, asked: Enrichment, top_k: int, **ways: bool) -> "tuple[list[m11.Result], list[Slip]]":
+        """Passages of the best `top_k` pages, and the words that were searched for in place of slips, if nothing had the
+        question's own. The question and what it was taken to mean feed one pool (script 11)."""
+        found = self._search(asked, top_k, **ways)
+        slips = [] if found_by_words(found) else self._speller.slips(asked.question)
+        return (self._search(asked, top_k, slips, **ways) if slips else found), slips
+
+    def _search(self, asked: Enrichment, top_k: int, slips: Sequence[Slip] = (), **ways: bool) -> "list[m11.Result]":
         subject = utterance.without_instructions(asked.question)
         results = self.retriever.search(
             subject,
             top_k=SPARE * top_k,
-            use_mqe=use_mqe,
-            use_hyde=use_hyde,
-            context=utterance.without_instructions(asked.text),
+            context=utterance.without_instructions(corrected(asked.text, slips)),
             page=utterance.page_named(subject),
-            **(reading.within if reading else {}),
+            **ways,
+            **(asked.place.within if asked.place else {}),
         )
         return of_pages(results, top_k)
 
@@ -314,68 +284,73 @@ class MemoryRAG:
         hits += self.episodic.retrieve(about, top_k=3, vector=vector)
         uses = [] if then else about_me.facts_asked_for(self.semantic, asked.question)
         known = {use.memory_id for use in uses}
-        uses += [MemoryUse.of(hit.item, hit.score, hit.why) for hit in hits if hit.item.memory_id not in known]
+        new = [hit for hit in hits if hit.item.memory_id not in known]
+        uses += [MemoryUse.of(hit.item, hit.score, hit.why, asked.question) for hit in new]
         return sorted(uses, key=lambda use: -use.score)
 
     def _get_memory_context(self, question: str) -> tuple[str, bool]:
         """(context, used) for the prompt; no memory is ("", False), and the display decides how to say so (D13)."""
-        context = _format_memories(self._recall(Enrichment(question, question, question)))
+        context = memories_section(self._recall(Enrichment(question, question, question)), MEMORY_TOKENS)
         return context, bool(context)
 
     # ---- Step 3 · §5.4 generate ----
 
     def _generate(self, asked: Enrichment, found: "list[m11.Result]", memories: list[MemoryUse], on_text) -> Answer:
-        """By the model if there is one and it works, else by quotation; never from anything but what was found."""
+        """From what the learner told, by the model if there is one and it works, else by quotation; never from anything but
+        what was found."""
         answer = Answer(
             asked.question, "", "extractive", False, memories=memories, enriched_query=asked.text,
             session_id=self.session_id, trace=traced_search(asked, self.retriever.last_variants, found),
         )  # fmt: skip
         own = [memory for memory in memories if self._is_evidence(memory)]
-        if about_me.is_asked(asked.question) and (own or about_me.is_what_was_told(asked.question)):
-            return self._from_the_learner(answer, own)
         best = max((result.relevance for result in one_a_page(found)[0]), default=0.0)
         relevant = [result for result in found if best >= RELEVANT and result.relevance >= MAY_BE_QUOTED]
-        if relevant and self.llm is not None:
-            try:
-                return self._by_model(answer, asked, one_a_page(relevant)[0], on_text)
-            except LLMUnavailable as error:
-                answer.note = str(error)
-                answer.trace["llm_failure"] = error.reason
-        quotation = self._by_quotation(answer, asked, relevant, own)
-        return quotation or self._nothing_found(answer, asked, relevant or found, own)
-
-    def _by_reading(self, question: str, reading: Reading, on_text) -> Answer:
-        """What stands at a place, summed up by the model if there is one and it works, else quoted."""
-        answer = Answer(question, reading.head, "extractive", reading.found, enriched_query=question)
-        answer.trace = {"topic": reading.heading or question}
-        if not reading.passages:
-            return answer
-        answer.note = without_model()
-        if self.llm is not None:
-            answer.note = ""
-            try:
-                everything = [Found(passage) for passage in reading.passages]
-                return self._by_model(answer, Enrichment(question, question, question), everything, on_text, reading)
-            except LLMUnavailable as error:
-                answer.note, answer.trace["llm_failure"] = str(error), error.reason
-        answer.answer, answer.citations = self._reader.quote(reading, question)
+        answer = (
+            self._from_the_learner(answer, own)
+            or self._if_a_model_works(answer, asked, relevant, on_text)
+            or self._by_quotation(answer, asked, relevant, own)
+            or self._nothing_found(answer, asked, relevant or found, own)
+        )
+        mark_slips(answer, asked.slips)
+        if asked.place:
+            asked.place.sign(answer)
         return answer
 
-    def _by_model(self, answer: Answer, asked: Enrichment, results, on_text, reading: Reading | None = None) -> Answer:
-        """Ask the model; raises LLMUnavailable. Its citations are checked before anybody sees them as such. reading: the place
-        all of the results are from; the model is told what it is, and sees nothing beside it."""
-        if self.retriever.failure is not None and self.retriever.failure.reason in WILL_FAIL_AGAIN:
-            raise self.retriever.failure
-        sources = self.retriever.build_context(results, DOCUMENT_TOKENS, around=reading is None)
+    def _if_a_model_works(self, answer: Answer, asked: Enrichment, relevant, on_text, place=None) -> Answer | None:
+        if not relevant or self.llm is None:
+            return None
+        try:
+            if self.retriever.failure is not None and self.retriever.failure.reason in WILL_FAIL_AGAIN:
+                raise self.retriever.failure
+            return self._by_model(answer, asked, relevant if place else one_a_page(relevant)[0], on_text, place)
+        except LLMUnavailable as error:
+            answer.note, answer.trace["llm_failure"] = str(error), error.reason
+            return None
+
+    def _by_reading(self, question: str, place: Reading, on_text) -> Answer:
+        """What stands at a place, summed up by the model if there is one and it works, else quoted."""
+        answer = Answer(question, place.head, "extractive", place.found, enriched_query=question)
+        answer.session_id, answer.trace = self.session_id, {"topic": place.heading or question}
+        asked, everything = Enrichment(question, question, question), [Found(passage) for passage in place.passages]
+        if everything and not self._if_a_model_works(answer, asked, everything, on_text, place):
+            answer.note = answer.note or without_model()
+            answer.answer, answer.citations = self._reader.quote(place, question)
+        place.sign(answer)
+        return answer
+
+    def _by_model(self, answer: Answer, asked: Enrichment, results, on_text, place: Reading | None = None) -> Answer:
+        """Ask the model; raises LLMUnavailable. Its citations are checked before anybody sees them as such. place: all of the
+        results are from there; the model is told what it is, and sees nothing beside it."""
+        sources = self.retriever.build_context(results, DOCUMENT_TOKENS, around=place is None)
         leads = [source.lead for source in sources]
-        if reading is None:
+        if place is None:
             extracts = self._quoter.extract(asked.question, asked.text, leads)
         else:
             extracts = telling(self.storage, [lead.passage for lead in leads], asked.question, len(leads))
         answer.citations = self._quoter.cite(leads, extracts)
         prompt = MEMORY_RAG_PROMPT.format(
-            retrieved_context=_format_retrieved(sources, reading.head if reading else ""),
-            memory_context=_format_memories(answer.memories),
+            retrieved_context=documents_section(sources, place.head if place else ""),
+            memory_context=memories_section(answer.memories, MEMORY_TOKENS),
             history=as_data(self._conversation.summary(HISTORY_TOKENS)),
             question=as_data(asked.question),
         )
@@ -383,8 +358,8 @@ class MemoryRAG:
         cited = [citation for citation in answer.citations if citation.n in checks["cited"]]
         answer.citations = cited or [citation for citation in answer.citations if citation.relevance >= RELEVANT]
         answer.answer, answer.mode, answer.found = text, "llm", True
-        named = named_in(text, answer.memories)
-        answer.trace |= {"citations": checks, "memories_named": named, "points": points_of(text)}
+        answer.trace |= {"citations": checks, "points": points_of(text)}
+        answer.trace["memories_named"] = named_in(text, answer.memories)
         return answer
 
     def _stream(self, answer: Answer, prompt: str, on_text) -> str:
@@ -420,18 +395,20 @@ class MemoryRAG:
             answer.note = without_model()
         return answer
 
-    def _from_the_learner(self, answer: Answer, own: list[MemoryUse]) -> Answer:
-        """A question about the learner: what was told leads, and documents follow only where they speak of the same."""
+    def _from_the_learner(self, answer: Answer, own: list[MemoryUse]) -> Answer | None:
+        """A question about the learner: what was told leads, and documents follow only where they speak of the same. None for
+        another question, and for one that a document may answer where nothing was told."""
+        if not about_me.is_asked(answer.question):
+            return None
         if not own:
-            answer.answer = about_me.nothing_told(answer.question)
-            return answer
+            return about_me.nothing_told(answer) if about_me.is_what_was_told(answer.question) else None
         told = about_me.leading(own)
         fact = told[0].content
         results = self.retriever.search(fact, SPARE * NEAREST, use_mqe=False, use_hyde=False, min_relevance=RELEVANT)
         results = [result for result in results if support(fact, [result.passage.content]) > SPEAKS_OF_IT]
         sources, extracts = one_a_page(*by_quotation(results, self._quoter.extract(fact, fact, results)))
         answer.citations = self._quoter.cite(sources[:NEAREST], extracts)
-        return _told(answer, own, told, about_me.you_told_me)
+        return about_me.stand_on(answer, own, told, about_me.you_told_me)
 
     def _nothing_found(self, answer: Answer, asked: Enrichment, found, own: list[MemoryUse]) -> Answer:
         """No passage is near enough, or none has a sentence in it: what the learner said, else that there is nothing, and
@@ -522,9 +499,8 @@ class MemoryRAG:
             return tr("answered from what is known already", "答案来自已有的记录")
         if not answer.found or not answer.citations:
             return tr("nothing found in the documents", "资料里没有找到")
-        kind = utterance.secret_in(answer.question)
-        if kind:
-            return tr(f"the question holds a secret ({kind})", f"问题里有隐私信息（{kind}）")
+        if kind := utterance.secret_in(answer.question):
+            return holds_a_secret(kind)
         checks = answer.trace.get("citations", {})
         if answer.mode == "llm" and not checks.get("cited"):
             return tr("the answer names no source", "回答没有注明来源")
@@ -570,13 +546,6 @@ class MemoryRAG:
         self.lifecycle.stop()
 
 
-def _told(answer: Answer, own: list[MemoryUse], told: list[MemoryUse], wording: Callable) -> Answer:
-    """An answer that stands on what the learner said: `told` of all that was recalled of it."""
-    answer.answer, answer.found, answer.memories = wording(answer.question, told), True, own
-    answer.trace["memories_named"] = [memory.memory_id for memory in told]
-    return answer
-
-
 def _is_event_of_asking(item: "m09.MemoryItem") -> bool:
     return item.metadata.get("kind") == "asked"
 
@@ -600,7 +569,7 @@ PARAGRAPHS = (
 
 
 def lesson(home: Path) -> "Iterator[RenderableType]":
-    from infrastructure.lesson import StoppedClock, heading, table, try_it
+    from infrastructure.lesson import StoppedClock, heading, table, try_it, word
 
     clock = StoppedClock()
     with Storage(home, now=clock) as storage:
@@ -621,11 +590,11 @@ def lesson(home: Path) -> "Iterator[RenderableType]":
                 tr("write-back", "写回"),
                 tr("memory", "记忆"),
                 tr("reason", "原因"),
-                rows=[(receipt.action, receipt.memory_type, receipt.reason) for receipt in answer.receipts],
+                rows=[(word(r.action), word(r.memory_type), r.reason) for r in answer.receipts],
             )
         yield heading(tr("§5.5 What is kept after six turns", "§5.5 六轮之后留下了什么"))
         kept = [*rag.semantic.list(), *rag.episodic.list()]
-        rows = [(item.memory_type, item.source, item.importance, item.content) for item in kept]
+        rows = [(word(item.memory_type), word(item.source), item.importance, item.content) for item in kept]
         yield table(
             tr("memory", "记忆"), tr("source", "来源"), tr("importance", "重要性"), tr("content", "内容"), rows=rows
         )

@@ -5,10 +5,10 @@ so they are answered from what was told, and documents have a say only where the
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from infrastructure.answers import MemoryUse
+from infrastructure.answers import Answer, MemoryUse
 from infrastructure.language import language_of, tr_like
 from infrastructure.slots import slot_key
 from infrastructure.text import fold
@@ -125,7 +125,7 @@ def facts_asked_for(store: Any, question: str) -> list[MemoryUse]:
         found = [item for key in keys for item in known.get(key, []) if item.status == "active"]
     told = [item for item in found if item.source == "user"][:MOST_TOLD]
     told.sort(key=lambda item: language_of(item.content) != language_of(question))
-    return [MemoryUse.of(item, 1.0, {BY_SLOT: 1.0}) for item in told]
+    return [MemoryUse.of(item, 1.0, {BY_SLOT: 1.0}, question) for item in told]
 
 
 # ---- What is said then ----
@@ -148,13 +148,23 @@ def you_told_me(question: str, memories: Sequence[MemoryUse]) -> str:
     return "\n".join([tr_like(question, "You told me:", "你说过："), *said])
 
 
-def nothing_told(question: str) -> str:
-    return tr_like(question, "You have not told me anything about this yet.", "这方面你还没有告诉过我。")
+def nothing_told(answer: Answer) -> Answer:
+    answer.answer = tr_like(
+        answer.question, "You have not told me anything about this yet.", "这方面你还没有告诉过我。"
+    )
+    return answer
+
+
+def stand_on(answer: Answer, own: list[MemoryUse], told: list[MemoryUse], wording: Callable[..., str]) -> Answer:
+    """Make it an answer that stands on what the learner said: `told` of all that was recalled of it."""
+    answer.answer, answer.found, answer.memories = wording(answer.question, told), True, own
+    answer.trace["memories_named"] = [memory.memory_id for memory in told]
+    return answer
 
 
 def but_you_told_me(question: str, memories: Sequence[MemoryUse]) -> str:
     """The same, when the documents should have said it."""
-    said = [f"“{memory.content}”" for memory in memories]
+    said = [tr_like(question, "“{}”", "「{}」").format(memory.content) for memory in memories]
     lead = tr_like(question, "Not in your documents, but you told me:", "资料里没有，但你告诉过我：")
     return "\n".join([lead, *said])
 

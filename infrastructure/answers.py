@@ -38,10 +38,10 @@ class MemoryUse:
     why: dict[str, float]
 
     @classmethod
-    def of(cls, item: Any, score: float, why: dict[str, float]) -> "MemoryUse":
+    def of(cls, item: Any, score: float, why: dict[str, float], question: str) -> "MemoryUse":
         content = item.content
         if until := item.valid_until and f"{item.valid_until:%Y-%m-%d}":
-            content += tr_like(content, f" (until {until})", f"（到 {until} 为止）")
+            content += tr_like(question, f" (until {until})", f"（到 {until} 为止）")
         return cls(item.memory_id, item.memory_type, content, round(score, 4), why)
 
 

@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from infrastructure.utterance import ordinal
+
 ANSWER_KEPT = 100  # characters of an answer: what it was about, not what it said
 
 
@@ -49,6 +51,15 @@ class Conversation:
     def last(self) -> Any | None:
         """The turn before this one."""
         return next((item for item in self._newest_first(self.working.capacity) if "topic" in item.metadata), None)
+
+    def pointed_at(self, question: str) -> list[str]:
+        """What a leaning question points at: the n-th thing of the last answer, its topic, the last question."""
+        last = self.last()
+        if last is None:
+            return []
+        number, points = ordinal(question), last.metadata.get("points", [])
+        nth = [points[number - 1]] if number is not None and number <= len(points) else []
+        return list(dict.fromkeys([*nth, last.metadata["topic"], last.metadata["question"]]))
 
     def last_answered(self) -> Any | None:
         """What "no, it is …" speaks of."""

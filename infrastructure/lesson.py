@@ -50,6 +50,26 @@ def heading(text: str) -> Text:
     return Text("\n" + text, style="bold")
 
 
+def word(name: str) -> str:
+    """A kind of memory, its source or a receipt's action in the screen's language; English uses the names of the code.
+
+    >>> word("episodic")
+    'episodic'
+    """
+    chinese = {
+        **{
+            "working": "工作",
+            "episodic": "情景",
+            "semantic": "语义",
+            "user": "学习者",
+            "model": "模型",
+            "document": "资料",
+        },
+        **{"written": "已写入", "counted": "已有，计数", "superseded": "取代旧值", "refused": "未写入"},
+    }
+    return tr(name, chinese[name])
+
+
 def table(*columns: str, rows: Iterable[Sequence[Any]]) -> Table:
     """Rows of anything, shown by str(); numbers to the right."""
     from rich import box

@@ -8,8 +8,9 @@ a secret                        nowhere
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from infrastructure.answers import Answer, Receipt
@@ -63,7 +64,7 @@ class Listener:
     def remember(self, statement: Statement, session_id: str) -> Receipt:
         kind = secret_in(statement.text)
         if kind:
-            return Receipt("refused", "semantic", tr(f"it holds a secret ({kind})", f"其中有隐私信息（{kind}）"))
+            return Receipt("refused", "semantic", holds_a_secret(kind))
         if statement.kind == "wish":
             memory_id = self.working.add(statement.text, 0.6, session_id, kind="wish", consolidated=True)
             return Receipt("written", "working", tr("for this session only", "只用于本次会话"), memory_id)
@@ -81,8 +82,21 @@ class Listener:
         else:
             texts = [statement.text for statement in heard.told]
             receipts = [self.remember(statement, conversation.session_id) for statement in heard.told]
-        lines = [_noted(heard.text, text, receipt) for text, receipt in zip(texts, receipts, strict=True)]
+        lines = [self._noted(heard.text, text, receipt) for text, receipt in zip(texts, receipts, strict=True)]
         return _without_search(heard.text, "\n".join(lines), receipts)
+
+    def _noted(self, message: str, text: str, receipt: Receipt) -> str:
+        """What became of it, in the language of the message; a receipt's own reason is for the screen."""
+        say = partial(tr_like, message)
+        if receipt.action == "refused":
+            reason = holds_a_secret(secret_in(text), say)
+            return say(f"Not stored: {reason}.", f"没有保存：{reason}。")
+        noted = say(f"Noted: {text}", f"已记下：{text}")
+        if receipt.action != "superseded":
+            return noted
+        store = self.episodic if receipt.memory_type == "episodic" else self.semantic
+        old = [i.memory_id for i in store.list(status="superseded", limit=-1) if i.superseded_by == receipt.memory_id]
+        return noted + say(" ({})", "（{}）").format(replaces(store, old, say))
 
     def _correct_last(self, text: str, conversation: Conversation) -> Receipt:
         last = conversation.last_answered()
@@ -95,8 +109,8 @@ class Listener:
         """The learner says what is right. `last`: what is known of the answer that was wrong, {} for none.
 
         What that answer stood on is superseded, or else an earlier correction of the same topic (D4)."""
-        if secret_in(text):
-            return Receipt("refused", "semantic", tr("it holds a secret", "其中有隐私信息"))
+        if kind := secret_in(text):
+            return Receipt("refused", "semantic", holds_a_secret(kind))
         topic = last.get("question", "")
         fields = {"source": "user", "kind": "correction", "topic": topic, "importance": CORRECTION_IMPORTANCE}
         if slot_key(text):  # it says itself what it is about
@@ -149,16 +163,28 @@ def _without_search(text: str, said: str, receipts: list[Receipt]) -> Answer:
     return Answer(text, said, "extractive", False, enriched_query=text, receipts=receipts, trace=trace)
 
 
-def _noted(message: str, text: str, receipt: Receipt) -> str:
-    if receipt.action == "refused":
-        return tr_like(message, f"Not stored: {receipt.reason}.", f"没有保存：{receipt.reason}。")
-    instead = tr_like(message, f" ({receipt.reason})", f"（{receipt.reason}）") * (receipt.action == "superseded")
-    return tr_like(message, f"Noted: {text}", f"已记下：{text}") + instead
+Say = Callable[[str, str], str]  # of two wordings, English and Chinese, one
+
+
+def holds_a_secret(kind: str, say: Say = tr) -> str:
+    """Why it is not stored. kind: as `secret_in` names it."""
+    names = {
+        "key": say("a key", "密钥"),
+        "password": say("a password", "密码"),
+        "contact": say("an address or a number", "联系方式"),
+        "card": say("a card number", "卡号"),
+    }
+    return say(f"it holds {names[kind]}", f"其中有{names[kind]}")
+
+
+def replaces(store: Any, memory_ids: Sequence[str], say: Say = tr) -> str:
+    """What a new value took the place of, in the words it was told in."""
+    replaced = "; ".join(f"“{store.get(memory_id).content}”" for memory_id in memory_ids)
+    return say(f"replaces {replaced}", f"取代{replaced}")
 
 
 def receipt(store: Any, written: Written, reason: str) -> Receipt:
     """What became of a statement; a new value names the one whose place it took."""
-    replaced = "; ".join(f"“{store.get(memory_id).content}”" for memory_id in written.replaced)
-    if replaced:
-        reason = tr_like(replaced, f"replaces {replaced}", f"取代{replaced}")
+    if written.replaced:
+        reason = replaces(store, written.replaced)
     return Receipt(written.action, store.memory_type, reason, written.memory_id)
