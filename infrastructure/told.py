@@ -153,8 +153,8 @@ def courtesy(text: str) -> str:
         begins = tr_like(text, "Hello!", "你好！")
     return tr_like(
         text,
-        f"{begins} Ask about your documents, tell me what to remember, or test yourself with quiz.",
-        f"{begins}可以提问资料里的内容，告诉我要记住的事，或者用 quiz 自测。",
+        f"{begins} Ask your documents, tell me what to remember, or take a quiz.",
+        f"{begins}可以提问资料里的内容，告诉我要记住的事，或者做一次自测。",
     )
 
 

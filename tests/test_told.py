@@ -69,7 +69,7 @@ def test_a_new_value_names_the_one_whose_place_it_takes(listener):
 @pytest.mark.parametrize(
     ("text", "begins"),
     [
-        ("hi", "Hello! Ask about"),
+        ("hi", "Hello! Ask your documents"),
         ("Thanks a lot!", "You're welcome. Ask"),
         ("ok", "All right. Ask"),
         ("bye", "See you!"),

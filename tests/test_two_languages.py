@@ -21,7 +21,7 @@ BOOK = "# Tides\n\nThe tide is caused by the moon, which pulls the sea.\n\n# 潮
 EN = [
     ([], "What causes the tide?", "“The tide is caused by the moon"),
     ([], "Who won the chess championship?", "I found nothing about this in your documents."),
-    ([], "thanks", "You're welcome. Ask about your documents"),
+    ([], "thanks", "You're welcome. Ask your documents"),
     ([], "I live in Rome.", "Noted: I live in Rome."),
     (["I live in Rome."], "I moved to Lisbon.", "(replaces “I live in Rome.”)"),
     ([], "My favourite key is sk-abcdef1234567890abcdef", "Not stored: it holds a key."),
