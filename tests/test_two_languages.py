@@ -11,6 +11,7 @@ from infrastructure.console import Screen
 from infrastructure.errors import LLMUnavailable
 from infrastructure.language import set_language
 from infrastructure.storage import Storage
+from study.blocks import as_text
 from study.desk import Desk
 
 m12 = import_module("12_memory_enhanced_rag")
@@ -137,7 +138,6 @@ def test_a_model_that_fails_is_explained_in_the_screens_language(desk):
 def test_the_lesson_has_its_frame_in_the_screens_language_and_its_answers_in_that_of_the_dialogue(
     tmp_path, screen, words
 ):
-    from study.views import as_text
 
     set_language(screen)
     parts = list(m12.lesson(Path(tmp_path)))
