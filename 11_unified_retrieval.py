@@ -20,6 +20,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -383,9 +384,10 @@ class UnifiedRetriever:
             pools[variant] = self._pool(variant, pool_size, only, judged=False)
         named = self._named_page(page, only)
         if named:
-            pools[Variant("page", query, PAGE_WEIGHT, dense=False)] = self._pool(asked[0], pool_size, named)
+            page_pool = self._pool(asked[0], pool_size, named, judged=False)
+            pools[Variant("page", query, PAGE_WEIGHT, dense=False)] = page_pool
         self.last_variants = list(pools)
-        results = self._reranked(asked[-1].text, self._results(merge(pools), asked), max(top_k, RERANKED))
+        results = self._reranked(asked[-1].text, self._results(pools, asked), max(top_k, RERANKED))
         for result in results:
             if result.passage.id in named:
                 result.relevance = max(result.relevance, RELEVANT)
@@ -470,10 +472,11 @@ class UnifiedRetriever:
 
     def _telling(self, terms: dict[str, int], n: int) -> list[str]:
         """The n terms that are frequent in the finds and rare elsewhere; a term of one text alone leads nowhere else."""
-        rows = self.storage.count("chunk")
-        weight = {}
+        rows, weight = self.storage.count("chunk"), {}
+        words = {term: tokens(term) for term in terms}
+        frequencies = self.storage.document_frequencies("chunk", chain.from_iterable(words.values()))
         for term, count in terms.items():
-            seen = min(self.storage.document_frequencies("chunk", tokens(term)).values(), default=0)
+            seen = min((frequencies[word] for word in words[term]), default=0)
             if seen > 1:
                 weight[term] = count * inverse_frequency(rows, seen)
         return sorted(weight, key=lambda term: (-weight[term], term))[:n]
@@ -485,15 +488,14 @@ class UnifiedRetriever:
 
     # ---- results ----
 
-    def _results(
-        self, merged: Sequence[tuple[Candidate, float, dict[str, float]]], asked: Sequence[Variant]
-    ) -> list[Result]:
+    def _results(self, pools: dict[Variant, list[Candidate]], asked: Sequence[Variant]) -> list[Result]:
         """Relevance is judged against what was asked, never against a text we made up ourselves."""
-        candidates = [candidate for candidate, _, _ in merged]
-        for candidate in candidates:
-            candidate.relevance = 0.0
+        merged, met = merge(pools), set()
         for variant in asked:
-            judge(self.storage, "chunk", variant.text, candidates, vector=self._vector(variant))
+            judged = {candidate.id for candidate in pools[variant]} - met  # as they were found: merge keeps the first
+            met |= judged
+            others = [candidate for candidate, _, _ in merged if candidate.id not in judged]
+            judge(self.storage, "chunk", variant.text, others, vector=self._vector(variant))
         passages = self.library.passages(candidate.id for candidate, _, _ in merged)
         return [
             Result(passages[candidate.id], round(score, 4), candidate.relevance, candidate.why(), found_by)

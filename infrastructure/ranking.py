@@ -7,7 +7,6 @@
 Scripts 09 and 11 both search through `hybrid_search`: memories in sessions and chunks in documents are the same problem.
 """
 
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -83,13 +82,10 @@ class Terms:
 
     def _closest(self, text: Sequence[str]) -> float:
         rarity, best = self._rarity_of, 0.0
-        within: deque[tuple[int, str]] = deque()  # the query's words among the last CLOSE words, with their places
-        for place, word in enumerate(text):
-            if word in rarity:
-                within.append((place, word))
-                while within[0][0] <= place - CLOSE:
-                    within.popleft()
-                best = max(best, sum(rarity[word] for word in {word for _, word in within}))
+        last: dict[str, int] = {}  # where each word of the query was met last
+        for place in [place for place, word in enumerate(text) if word in rarity]:
+            last[text[place]] = place
+            best = max(best, sum([rarity[word] for word, at in last.items() if at > place - CLOSE]))
         return best / (sum(rarity.values()) or 1.0)
 
     @cached_property
@@ -145,8 +141,7 @@ def hybrid_search(
     dense = {} if vector is None else dict(storage.search_vectors(shelf, vector, POOL, scope=scope, only=allowed))
     pool = _pool(storage, shelf, nominated | dense.keys(), dense, vector, weights.reach)
     indexed = storage.indexed_words(shelf, [candidate.id for candidate in pool])
-    mean_length = _mean_length(indexed)
-    _score_words(look_up(storage, shelf, words), pool, indexed, mean_length, weights)
+    _score_words(look_up(storage, shelf, words), pool, indexed, weights)
     if weights.kind:
         _score_kind(kind_asked(query), words, pool, indexed)
     ranked = fuse(pool, weights)
@@ -154,7 +149,8 @@ def hybrid_search(
         ranked = [candidate for candidate in ranked if candidate.id in allowed]
     ranked = ranked[:limit]
     if judged:
-        _judge(storage, shelf, query, ranked, vector, indexed, mean_length)
+        cosines = {candidate.id: candidate.cosine for candidate in ranked if candidate.cosine is not None}
+        _judge(storage, shelf, query, ranked, cosines, indexed)
     return ranked
 
 
@@ -168,19 +164,15 @@ def _pool(
     return [Candidate(text_id, *places[text_id], cosine=dense.get(text_id)) for text_id in sorted(places)]
 
 
-def _mean_length(indexed: Mapping[int, Sequence[str]]) -> float:
-    """Words a text of the pool has on average: near enough to the shelf's own average, and known without reading it all."""
-    return sum(map(len, indexed.values())) / len(indexed) if indexed else 0.0
-
-
-def _score_words(
-    terms: Terms, pool: Sequence[Candidate], indexed: Mapping[int, list[str]], mean_length: float, weights: Weights
-) -> None:
+def _score_words(terms: Terms, pool: Sequence[Candidate], indexed: Mapping[int, list[str]], weights: Weights) -> None:
     """BM25 of every candidate and of its window, and whether it begins with a word of the query."""
     import numpy as np
 
     texts = [indexed.get(candidate.id, []) for candidate in pool]
     seen = Seen.in_texts(texts, terms.query)
+    # Of the pool, not of the shelf: texts with the words are the longer ones, and compared with each other they are found a
+    # little more often (LoCoMo, turns among the first five: 0.726 against 0.724).
+    mean_length = float(seen.lengths.mean()) if len(pool) else 0.0
     words = terms.bm25(seen, mean_length)
     window, together, close = np.zeros(len(pool)), np.zeros(len(pool)), np.zeros(len(pool))
     if weights.close:
@@ -214,17 +206,18 @@ def judge(storage: Storage, shelf: str, query: str, candidates: Sequence[Candida
 
     A candidate that was judged before keeps the better of the two: it may be asked for in more than one way.
     """
-    indexed = storage.indexed_words(shelf, [candidate.id for candidate in candidates])
-    _judge(storage, shelf, query, candidates, vector, indexed, _mean_length(indexed))
+    ids = [candidate.id for candidate in candidates]
+    if ids:
+        cosines = {} if vector is None else storage.cosines(shelf, vector, ids)
+        _judge(storage, shelf, query, candidates, cosines, storage.indexed_words(shelf, ids))
 
 
-def _judge(storage: Storage, shelf: str, query: str, candidates, vector, indexed, mean_length: float) -> None:
+def _judge(storage: Storage, shelf: str, query: str, candidates, cosines: dict[int, float], indexed) -> None:
     texts = [indexed.get(candidate.id, []) for candidate in candidates]
     evidence = look_up(storage, shelf, evidence_words(query))
-    covered = evidence.coverage(Seen.in_texts(texts, evidence.query), mean_length).tolist()
+    covered = evidence.coverage(Seen.in_texts(texts, evidence.query), storage.mean_length(shelf)).tolist()
     content = look_up(storage, shelf, said_words(query))
     shares = content.share(Seen.in_texts(texts, content.query)).tolist()
-    cosines = {} if vector is None else storage.cosines(shelf, vector, [candidate.id for candidate in candidates])
     anchors = getattr(storage.embedder, "anchors", None) if cosines else None
     asked, rows = language_of(query), storage.count(shelf)
     is_short = shelf != "chunk" or len(content.query) == 1  # a word alone is near to anything, as a note is

@@ -25,6 +25,7 @@ COMMON_TERM_SHARE = 0.05  # a term in more than 5 % of the rows costs 90 ms at 1
 COMMON_TERM_ROWS = 2_000  # ... but in a small shelf every term is cheap, so all are used
 SCORED_ROWS = 6_000  # bm25 costs 2 µs a row: the rarest terms that stand in so many rows together are enough
 SQL_VARIABLES = 900  # SQLite allows 999 host parameters in its oldest builds
+MEAN_LENGTH = "mean length"  # no term has a space in it
 READ_BATCH = 1_000  # texts read at a time where all of them are
 
 
@@ -54,7 +55,7 @@ class Shelves:
         self.database = database
         self.now = now
         self._matrices: Mapping[str, VectorMatrix] = {shelf: VectorMatrix(database, shelf) for shelf in SHELVES}
-        self._counted: dict[object, int] = {}
+        self._counted: dict[object, float] = {}
         self._counted_at: object = None
 
     # ---- writing texts ----
@@ -227,9 +228,18 @@ class Shelves:
             known[shelf] = self.database.value("SELECT count(*) FROM texts WHERE shelf = ?", (shelf,))
         return known[shelf]
 
-    def _statistics(self) -> dict[object, int]:
-        """Numbers that hold until somebody writes, by shelf or (shelf, term). A thread that was overtaken by a write puts
-        its number into a dict that nobody looks at any more."""
+    def mean_length(self, shelf: str) -> float:
+        """Words an indexed text of the shelf has on average; 0 without texts."""
+        known, key = self._statistics(), (shelf, MEAN_LENGTH)
+        if key not in known:
+            # Row 1 is what FTS5 keeps for its own bm25: how many texts, and how many words in all in `scope` and in `body`.
+            totals = _numbers(self.database.value(f"SELECT block FROM words_{shelf}_data WHERE id = 1"))
+            known[key] = totals[2] / totals[0] if totals and totals[0] else 0.0
+        return known[key]
+
+    def _statistics(self) -> dict[object, float]:
+        """Numbers that hold until somebody writes, by shelf, (shelf, term) or (shelf, MEAN_LENGTH). A thread that was overtaken
+        by a write puts its number into a dict that nobody looks at any more."""
         stamp = (self.database.data_version(), self.database.rollbacks)
         if self._counted_at != stamp:
             self._counted = {}
@@ -331,6 +341,21 @@ def scope_token(scope: str) -> str:
     True
     """
     return "s" + hashlib.blake2b(scope.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _numbers(record: bytes) -> list[int]:
+    """Numbers as SQLite packs them: seven bits a byte, the highest bit says that another byte follows.
+
+    >>> _numbers(bytes([3, 0x81, 0x02]))
+    [3, 130]
+    """
+    numbers, number = [], 0
+    for byte in record:
+        number = number << 7 | byte & 0x7F
+        if byte < 0x80:
+            numbers.append(number)
+            number = 0
+    return numbers
 
 
 def inverse_frequency(rows: int, frequency: int) -> float:

@@ -13,6 +13,7 @@ from infrastructure.fusion import Candidate
 from infrastructure.language import set_language
 from infrastructure.lesson import StoppedClock
 from infrastructure.library import NewChunk, StoredPage
+from infrastructure.ranking import judge
 from infrastructure.settings import Settings
 from infrastructure.storage import Storage
 
@@ -436,6 +437,17 @@ def test_switched_off_nothing_but_the_question_is_searched(retriever):
 def test_the_context_is_searched_beside_the_question_never_instead(retriever):
     retriever.search("怎么做？", context="怎么做？（背景：番茄炒蛋）", use_mqe=False, use_hyde=False)
     assert [variant.kind for variant in retriever.last_variants] == ["question", "context"]
+
+
+def test_relevance_is_the_best_over_what_was_asked_whoever_found_the_passage(retriever):
+    question, context = "How does BM25 rank?", "How does BM25 rank? (context: HyDE)"
+    retriever.llm = ScriptedLLM("番茄和鸡蛋怎么炒？")
+    results = retriever.search(question, 20, context=context, use_hyde=False)
+    assert any("mqe 1" in result.found_by for result in results)
+    anew = [Candidate(result.passage.id, result.passage.document_id, result.passage.position) for result in results]
+    for text in (question, context):
+        judge(retriever.storage, "chunk", text, anew, vector=retriever.storage.embed_query(text))
+    assert [result.relevance for result in results] == pytest.approx([candidate.relevance for candidate in anew])
 
 
 def test_a_wrong_context_does_not_hide_what_the_question_names(retriever):

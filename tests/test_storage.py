@@ -270,6 +270,19 @@ def test_a_heading_is_searched_with_its_text(storage):
     assert by_words(storage, "rewriting") == ["first step"]
 
 
+def test_the_mean_length_is_that_of_the_texts_there_are(storage):
+    assert storage.mean_length("chunk") == 0
+    add(storage, "one", "one two three " * 100)
+    add(storage, "memory", shelf="episodic")
+    assert storage.mean_length("chunk") == (1 + 300) / 2
+    storage.replace_text("one", "one two three")
+    assert storage.mean_length("chunk") == (3 + 300) / 2
+    storage.remove_texts(["one two three " * 100])
+    assert storage.mean_length("chunk") == 3
+    storage.remove_texts(["one"])
+    assert storage.mean_length("chunk") == 0
+
+
 def test_rarity_is_counted_per_shelf(storage):
     add(storage, "apple", "apple pie")
     add(storage, "a chat about apple", shelf="episodic")
