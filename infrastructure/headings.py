@@ -71,11 +71,16 @@ def chapter_level(levels: Sequence[int]) -> int:
 
 
 def chapters_of(headings: Sequence[Heading]) -> list[Heading]:
-    """The headings that count as chapters: those with a number if there are such, else all but contents, preface and the like."""
+    """The headings that count as chapters: those with a number, which may stand below unnumbered parts; else all but contents,
+    preface and the like."""
     top = chapter_level([heading.level for heading in headings])
-    level = [heading for heading in headings if heading.level == top]
-    numbered = [heading for heading in level if heading.number]
-    return numbered or [heading for heading in level if not _FRONT_OR_BACK.fullmatch(fold(heading.title).strip())]
+    for level in sorted({heading.level for heading in headings if heading.level >= top}):
+        numbered = [heading for heading in headings if heading.level == level and heading.number]
+        counted = {heading.number for heading in numbered if "." not in heading.number}
+        if numbered and (level == top or len(counted) == len(numbered) > 1):
+            return numbered
+    at_top = [heading for heading in headings if heading.level == top]
+    return [heading for heading in at_top if not _FRONT_OR_BACK.fullmatch(fold(heading.title).strip())]
 
 
 def heading_meant(number: str, headings: Sequence[Heading], path: str = "") -> Heading | None:
@@ -92,6 +97,18 @@ def heading_meant(number: str, headings: Sequence[Heading], path: str = "") -> H
         return beside[at] if 0 <= at < len(beside) else None
     wanted = number if "." in number else str(number_of(number))
     fitting = sorted((heading for heading in headings if heading.number == wanted), key=lambda heading: heading.level)
-    if fitting or "." in wanted or any(chapter.number for chapter in chapters):
+    if fitting or any(chapter.number for chapter in chapters):
         return fitting[0] if fitting else None
-    return chapters[int(wanted) - 1] if 1 <= int(wanted) <= len(chapters) else None
+    return _counted([int(part) for part in wanted.split(".")], chapters, headings)
+
+
+def _counted(places: Sequence[int], chapters: Sequence[Heading], headings: Sequence[Heading]) -> Heading | None:
+    """[3, 2]: the second heading below the third chapter; None when there are not so many."""
+    found, among = None, list(chapters)
+    for place in places:
+        if not 1 <= place <= len(among):
+            return None
+        found = among[place - 1]
+        inside = [heading for heading in headings if heading.path.startswith(f"{found.path} > ")]
+        among = [heading for heading in inside if heading.level == min(h.level for h in inside)]
+    return found

@@ -17,14 +17,15 @@ from infrastructure.headings import Heading, chapter_level, chapters_of, heading
 from infrastructure.language import tr, tr_like
 from infrastructure.library import DocumentInfo, Library, Passage
 from infrastructure.quoting import Quoter
-from infrastructure.telling import telling
+from infrastructure.telling import is_whole, telling
 from infrastructure.text import fold, is_cjk
 from infrastructure.utterance import names_a_topic
 
 MOST_SENTENCES = 4  # quoted from a page or a chapter
 FROM_THE_BEGINNING = 3  # sentences that say what a document is about
 PASSAGES_OF_A_HEADING = 3  # read of a chapter under each of its headings: its first sentences are wanted
-BEGINNING = 8  # passages of a document without an abstract or introduction
+BEGINNING = 8  # passages of a document without an abstract
+FIRST_HEADINGS = 6  # among which an introduction introduces the document and not a chapter
 LONGEST_LIST = 15  # headings listed
 
 
@@ -213,9 +214,10 @@ class PlaceReader:
         if not headings:
             en = f"{document.name} has no outline to find a chapter by."
             return tr_like(question, en, f"{document.name} 没有目录信息，找不到章节。")
-        en = f"{document.name} has no chapter {number}".rstrip() + "; it has:"
-        zh = f"{document.name} 没有第 {number} 章，目录如下：" if number else f"{document.name} 没有这一章，目录如下："
         level = place.number.count(".")
+        en = f"{document.name} has no {'section' if level else 'chapter'} {number}".rstrip() + "; it has:"
+        zh = f"第 {number} {'节' if level else '章'}" if number else "这一章"
+        zh = f"{document.name} 没有{zh}，目录如下："
         top = chapter_level([heading.level for heading in headings])
         listed = [heading for heading in headings if heading.level <= top + level]
         return "\n".join([tr_like(question, en, zh), *self._listed(question, document, listed)])
@@ -253,7 +255,7 @@ class PlaceReader:
             head += tr_like(question, f": {title}", f"：{title}")
         chapters = [heading for heading in headings if heading.level == top]
         lines = [head, *self._listed(question, document, chapters)]
-        passages = self._beginning(document)
+        passages = self._beginning(document, headings, question)
         found = bool(passages or chapters)
         return Reading(
             place, "\n".join(lines), found, passages=passages, heading=title or document.name, most=FROM_THE_BEGINNING
@@ -268,16 +270,19 @@ class PlaceReader:
         lines = [line.strip("#* \t") for line in (stored.clean if stored else "").split("\n") if line.strip()]
         return next((line for line in lines[:3] if _reads_like_a_title(line)), "")
 
-    def _beginning(self, document: DocumentInfo) -> list[Passage]:
-        """The abstract or introduction if there is one, else how the document begins."""
+    def _beginning(self, document: DocumentInfo, headings: Sequence[Heading], question: str) -> list[Passage]:
+        """The abstract if there is one, else the introduction, what stands below the title, or the first pages."""
         passages = self.library.passages_between(document.document_id, 0, 5 * BEGINNING)
         for place, passage in enumerate(passages[: 2 * BEGINNING]):
             if mark := _ABSTRACT.search(passage.content):
                 rest = replace(passage, content=passage.content[mark.end() :], start=passage.start + mark.end())
                 return [*([rest] if rest.content.strip() else []), *passages[place + 1 : place + 3]]
-        introduced = [p for p in passages if _INTRODUCES.search(p.heading_path.split(" > ")[-1])][:BEGINNING]
-        first = [passage for passage in passages[:1] if not introduced]
-        return [*map(_behind_titles, first), *introduced] or passages[:BEGINNING]
+        introduced = next((h for h in headings[:FIRST_HEADINGS] if _INTRODUCES.fullmatch(fold(h.title))), None)
+        if introduced and (below := self._passages(documents=[document.document_id], section=introduced.path)):
+            return below[:BEGINNING]
+        first = [_behind_titles(passage) for passage in passages[:1]]
+        says_something = any(map(is_whole, telling(self.library.storage, first, question, FROM_THE_BEGINNING)))
+        return first if says_something else passages[:BEGINNING]
 
     # ---- Passages and their sentences ----
 
@@ -317,7 +322,7 @@ def _named_in(question: str, documents: Sequence[DocumentInfo]) -> tuple[Documen
 
 
 def _document_meant(documents: Sequence[DocumentInfo], before: Sequence[Mapping[str, Any]]) -> tuple[DocumentInfo, str]:
-    """Of several the one read off or cited last, else the newest; with a sentence that says so."""
+    """Of several the one read off or cited last, else the newest; with a sentence that says so, unless it is still read."""
     if len(documents) == 1:
         return documents[0], ""
     by_id = {document.document_id: document for document in documents}
@@ -325,6 +330,8 @@ def _document_meant(documents: Sequence[DocumentInfo], before: Sequence[Mapping[
             for trace in before for source in (trace.get("sources") or [{"document_id": ""}])[:1]]  # fmt: skip
     last = next((by_id[document_id] for document_id in used if document_id in by_id), None)
     document, n = last or documents[-1], len(documents)
+    if before and before[0].get("read_off", {}).get("document_id") == document.document_id:
+        return document, ""
     why_en, why_zh = ("the one cited last", "上次引用的那份") if last else ("the newest", "最新的一份")
     en = f"Read off {document.name}, {why_en} of {n} documents; name another one to have that read."
     return document, tr(en, f"读的是 {document.name}（{n} 份资料中{why_zh}）；要看别的，请写上文件名。")
@@ -397,7 +404,8 @@ def _behind_titles(passage: Passage) -> Passage:
 
 _ABSTRACT = re.compile(r"(?:^|\n)[ \t#*]*(?:abstract|executive summary|摘\s*要|内容提要)[ \t*]*[:：.—–-]*\s*", re.I)
 _INTRODUCES = re.compile(
-    r"\b(?:introduction|overview|about this|abstract|summary)\b|引言|导言|绪论|概述|简介|前言|摘要|导论", re.I
+    r"(?:[\divx]+[. ]*)*(?:introduction|overview|preface|foreword|abstract|summary|about this \w+)"
+    r"|(?:[\d.、 ]*|第[\d一]章 ?)(?:引言|导言|绪论|概述|简介|前言|摘要|导论)"
 )
 LONGEST_TITLE = 120  # characters
 

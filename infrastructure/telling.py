@@ -14,6 +14,7 @@ from infrastructure.text import content_tokens, sentences
 
 FEWEST_SENTENCES = 2  # quoted where one for each heading would be fewer
 TELLING_TERMS = 12  # words a place is recognised by
+MOST_FIGURES = 0.15  # share of a sentence's characters; what has more is a table
 FIRST_SAYS_MORE = 0.2  # added for opening a passage: that is where authors say what it is about
 
 
@@ -37,7 +38,7 @@ def telling(storage: Storage, passages: Sequence[Passage], question: str, most: 
 
 
 def _rated(storage: Storage, passages: Sequence[Passage], question: str) -> list[Extract]:
-    """Every sentence that could be quoted, the most telling first."""
+    """Every sentence that could be quoted, the most telling first; those that were cut off only where there are no others."""
     weights = _telling_terms(storage, passages, language_of(question))
     rated = []
     for number, passage in enumerate(passages):
@@ -45,11 +46,31 @@ def _rated(storage: Storage, passages: Sequence[Passage], question: str) -> list
             continue
         extracts = rate_source(number, passage.content, passage.heading_path, weights, question, 1.0)
         rated += [
-            replace(extract, score=extract.score + FIRST_SAYS_MORE / (1 + place))
+            replace(_behind_heading(extract, passage), score=extract.score + FIRST_SAYS_MORE / (1 + place))
             for place, extract in enumerate(extracts)
-            if not is_title(extract.text) and not _LISTED.match(extract.text)
+            if _says_something(extract.text)
         ]
-    return sorted(rated, key=lambda extract: (-extract.score, extract.source, extract.start))
+    whole = [extract for extract in rated if is_whole(extract)]
+    return sorted(whole or rated, key=lambda extract: (-extract.score, extract.source, extract.start))
+
+
+def _says_something(sentence: str) -> bool:
+    """No title, no item of a list, no line of a table: those are told by their figures."""
+    figures = sum(map(str.isdigit, sentence))
+    return not is_title(sentence) and not _NO_SENTENCE.match(sentence) and figures <= MOST_FIGURES * len(sentence)
+
+
+def is_whole(extract: Extract) -> bool:
+    """Does it end where a sentence ends?"""
+    return _WHOLE.search(extract.text) is not None
+
+
+def _behind_heading(extract: Extract, passage: Passage) -> Extract:
+    """A sentence without the heading that stands before it on the page, as in "1 Introduction Large models …"."""
+    title = passage.heading_path.split(" > ")[-1].split()
+    written = r"\s+".join(map(re.escape, title))
+    found = re.match(rf"(?:[\dIVX]+[.\d]*\s+)?{written}\s+(?=\S)", extract.text, re.I) if title else None
+    return replace(extract, start=extract.start + found.end(), text=extract.text[found.end() :]) if found else extract
 
 
 def _telling_terms(storage: Storage, passages: Sequence[Passage], spoken: str) -> dict[str, float]:
@@ -63,7 +84,9 @@ def _telling_terms(storage: Storage, passages: Sequence[Passage], spoken: str) -
     return {term: weights[term] for term in best}
 
 
-_LISTED = re.compile(r"[•·▪‣*\-–] ?")  # an item of a list says little without the others
+# An item of a list says little without the others, a table nothing without its lines.
+_NO_SENTENCE = re.compile(r"[•·▪‣*\-–] ?|(?:table|figure|fig\.) [\dIVX]+\b|[图表] ?\d", re.I)
+_WHOLE = re.compile(r"(?:[。！？；!?;]|(?<![\d\s])\.)[\"'”’」』）)\]\s]*$")
 
 
 def _same(a: Extract, b: Extract) -> bool:

@@ -84,9 +84,9 @@ def _place_read(read_off: Mapping[str, Any]) -> str:
 def _search(told: Mapping[str, Any]) -> str:
     if (read_off := told["read_off"]) and not read_off["topic"]:
         place = _place_read(read_off)
-        return tr(f"Nothing: the question asks what stands there. Read off {place}.", f"没有检索：直接读取{place}。")
+        return tr(f"Nothing: the question asks what stands there. Read off {place}.", f"没有检索：直接读取 {place}。")
     if read_off:
-        return tr(f"Only in {_place_read(read_off)}.", f"只在{_place_read(read_off)}中检索。")
+        return tr(f"Only in {_place_read(read_off)}.", f"只在 {_place_read(read_off)} 中检索。")
     leans = told["leans"]
     if not leans:
         return tr("As it was asked: the question stands alone.", "按原话检索：问题本身说得完整。")

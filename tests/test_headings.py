@@ -8,7 +8,9 @@ from infrastructure.headings import chapter_level, chapters_of, heading_meant, h
 NUMBERED = headings_of(
     [(1, "1 Birds", 1), (2, "1.1 Herons", 1), (1, "2 Cats", 4), (2, "2.1 Lynx", 4), (2, "2.2 Lion", 6), (1, "References", 8)], 9
 )  # fmt: skip
-PLAIN = headings_of([(1, "Animals", 1), (2, "Preface", 1), (2, "Birds", 2), (2, "Cats", 3), (2, "References", 5)], 5)
+PLAIN = headings_of(
+    [(1, "Animals", 1), (2, "Preface", 1), (2, "Birds", 2), (2, "Cats", 3), (3, "Lynx", 4), (2, "References", 5)], 5
+)
 CHINESE = headings_of(
     [(1, "第一章 鸟", 1), (2, "第一节 鹭", 1), (1, "第二章 猫", 2), (2, "第一节 猞猁", 2), (2, "第二节 狮", 3)], 3
 )
@@ -28,7 +30,7 @@ def test_a_number_in_a_title_is_the_chapters(number, found):
 
 
 @pytest.mark.parametrize(
-    ("number", "found"), [("1", "Birds"), ("2", "Cats"), ("3", None), ("2.1", None), (LAST, "Cats")]
+    ("number", "found"), [("1", "Birds"), ("2", "Cats"), ("3", None), ("2.1", "Lynx"), ("2.2", None), (LAST, "Cats")]
 )
 def test_chapters_without_numbers_are_counted_but_not_the_title_the_preface_and_the_references(number, found):
     assert title(number, PLAIN) == found
@@ -39,6 +41,12 @@ def test_chapters_without_numbers_are_counted_but_not_the_title_the_preface_and_
 )
 def test_a_section_of_a_chapter_is_found_by_both_numbers(number, found):
     assert title(number, CHINESE) == found
+
+
+def test_numbered_chapters_may_stand_below_parts_without_a_number():
+    parts = headings_of([(1, "Cover", 1), (1, "Air", 2), (2, "1: Birds", 2), (1, "Land", 5), (2, "2: Cats", 5)], 9)
+    assert [chapter.title for chapter in chapters_of(parts)] == ["1: Birds", "2: Cats"]
+    assert title("2", parts) == "2: Cats"
 
 
 def test_the_next_and_the_previous_one_stand_on_the_same_level():

@@ -305,6 +305,8 @@ def test_the_one_just_cited_is_read_on(assistant, load_pdf):
     assistant.ask("When does the zebra finch sing?")
     answer = assistant.ask("What is on page 2?")
     assert "The second page of it." in answer.answer and "the one cited last" in answer.note
+    again = assistant.ask("and page 1?")
+    assert "zebra finch" in again.answer and "the one cited last" not in again.note
 
 
 def test_nothing_is_read_where_there_is_nothing(assistant):

@@ -54,5 +54,15 @@ def test_titles_references_lists_and_repeats_are_not_quoted(storage):
     ]
 
 
+def test_the_heading_before_a_sentence_is_left_out(storage):
+    found = telling(storage, [passage(0, "1 The Birds Herons fish at dawn.", "Animals > The Birds")], "What?", 1)
+    assert [(extract.text, extract.start) for extract in found] == [("Herons fish at dawn.", 12)]
+
+
+def test_what_was_cut_off_is_quoted_only_where_nothing_else_is(storage):
+    assert told(storage, [passage(0, "Herons and herons fish at dawn and then\n\nHerons sleep.")]) == ["Herons sleep."]
+    assert told(storage, [passage(0, "Herons fish at dawn and then")]) == ["Herons fish at dawn and then"]
+
+
 def test_nothing_tells_nothing(storage):
     assert told(storage, []) == []
