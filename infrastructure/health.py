@@ -21,9 +21,9 @@ from typing import Any, Literal
 
 from infrastructure import synced
 from infrastructure.copies import BACKUPS, EXPORTS
-from infrastructure.database import MIGRATIONS, SHELVES
 from infrastructure.errors import EmbedderUnavailable, HomeError
 from infrastructure.language import tr
+from infrastructure.schema import MIGRATIONS, SHELVES
 from infrastructure.storage import Owed, Storage
 
 MIN_FREE = 100 * 2**20  # bytes; with less, SQLite's log and Chroma's next segment may not fit

@@ -1,6 +1,6 @@
 """Texts on their shelves: the rows, the words they are found by, and the marks for what is still owed to their vectors.
 
-    shelf   a set of texts that are searched together, with statistics of its own: see infrastructure/database.py
+    shelf   a set of texts that are searched together, with statistics of its own: see infrastructure/schema.py
     change  row + words + pending mark, in one transaction: when it returns, the text is found by its words
     search  FTS5 nominates and scores with its bm25; what ranks in the end is infrastructure/ranking.py
 
@@ -17,7 +17,8 @@ from datetime import datetime
 from itertools import accumulate
 from sqlite3 import Connection, Row
 
-from infrastructure.database import SHELVES, Database, make_words, to_iso
+from infrastructure.database import Database, to_iso
+from infrastructure.schema import SHELVES, make_words
 from infrastructure.text import tokens
 from infrastructure.vectors import VectorMatrix
 

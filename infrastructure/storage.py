@@ -19,9 +19,10 @@ from sqlite3 import Connection, Row
 
 from infrastructure import synced
 from infrastructure.copies import delete_copies
-from infrastructure.database import SHELVES, Database, utc_now
+from infrastructure.database import Database, utc_now
 from infrastructure.errors import EmbedderUnavailable, HomeError, StudyError
 from infrastructure.language import tr
+from infrastructure.schema import SHELVES
 from infrastructure.shelves import Shelves
 from infrastructure.vectors import ChromaIndex, IndexBroken
 

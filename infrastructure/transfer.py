@@ -24,9 +24,10 @@ from typing import Any
 
 from infrastructure.backup_file import Progress, Record, as_json, damaged, new_name, read_backup, write_backup
 from infrastructure.copies import BACKUPS
-from infrastructure.database import MIGRATIONS, Database, to_iso
+from infrastructure.database import Database, to_iso
 from infrastructure.errors import DocumentError, UsageError
 from infrastructure.language import tr
+from infrastructure.schema import MIGRATIONS
 from infrastructure.storage import Storage
 
 ROWS_AT_ONCE = 1_000

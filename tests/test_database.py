@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infrastructure import database as database_module
-from infrastructure.database import MIGRATIONS, Database, from_iso, to_iso
+from infrastructure.database import Database, from_iso, to_iso
 from infrastructure.errors import HomeError
 from infrastructure.language import set_language
+from infrastructure.schema import MIGRATIONS
 from infrastructure.statements import fingerprint
 
 zones = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))

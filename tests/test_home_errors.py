@@ -14,8 +14,9 @@ import pytest
 from support import HashEmbedder
 
 from infrastructure import database as database_module
-from infrastructure.database import MIGRATIONS, Database
+from infrastructure.database import Database
 from infrastructure.errors import HomeError
+from infrastructure.schema import MIGRATIONS
 from infrastructure.shelves import Text
 from infrastructure.storage import Storage
 from infrastructure.text import tokens

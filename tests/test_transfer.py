@@ -17,9 +17,10 @@ from support import HashEmbedder
 from infrastructure import backup_file, transfer
 from infrastructure.backup_file import backup_path, read_backup
 from infrastructure.cards import CardTable, Draft, Memory
-from infrastructure.database import MIGRATIONS, Database
+from infrastructure.database import Database
 from infrastructure.errors import DocumentError, HomeError, UsageError
 from infrastructure.library import Library, NewChunk, StoredPage
+from infrastructure.schema import MIGRATIONS
 from infrastructure.shelves import Text
 from infrastructure.storage import Storage
 from infrastructure.transcript import Transcript
