@@ -97,6 +97,23 @@ def test_the_soft_maximum_lies_between_the_best_and_the_best_and_all_others_as_g
         assert max(own) - 1e-9 <= found <= max(own) + SOFTNESS * math.log(len(own)) + 1e-9
 
 
+@given(rows=st.lists(st.tuples(st.integers(0, 3), st.floats(-5, 5)), min_size=1, max_size=12))
+def test_the_best_of_a_session_is_the_best_of_its_texts(rows):
+    pool = [Candidate(n, f"s{scope}", n) for n, (scope, _) in enumerate(rows)]
+    found = Places(pool).best(np.array([value for _, value in rows]))
+    assert found.tolist() == [max(value for other, value in rows if other == scope) for scope, _ in rows]
+
+
+def test_a_turn_gains_by_the_nearest_turn_of_its_session():
+    near, beside, alone = (
+        Candidate(1, "a", 0, cosine=0.9),
+        Candidate(2, "a", 9, cosine=0.2),
+        Candidate(3, "b", 0, cosine=0.2),
+    )
+    fuse([near, beside, alone], Weights(nearest=1.0))
+    assert beside.nearest == near.nearest > alone.nearest and beside.fused > alone.fused
+
+
 def test_the_best_of_the_pool_matches_1_and_the_worst_0():
     found = fuse([Candidate(n, "s", 9 * n, words=float(n)) for n in range(5)], PLAIN)
     assert [candidate.match for candidate in found] == pytest.approx([1.0, 0.75, 0.5, 0.25, 0.0])
