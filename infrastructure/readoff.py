@@ -308,8 +308,11 @@ def _named_in(question: str, documents: Sequence[DocumentInfo]) -> tuple[Documen
 
     A name without its ending counts where it cannot be an ordinary word: memory_rag_guide, but not attention.
     """
+    asked = _spaced(question)
     for document in sorted(documents, key=lambda document: -len(document.name)):
         stem = document.name.rsplit(".", 1)[0]
+        if _spaced(stem) not in asked:
+            continue  # of many documents few are named, and patterns are slow to build
         names = [document.name, *([stem] if re.search(r"[_\-\d]", stem) else [])]
         for name in names:
             spoken = r"[\s_\-]+".join(map(re.escape, re.split(r"[\s_\-]+", name)))
@@ -319,6 +322,11 @@ def _named_in(question: str, documents: Sequence[DocumentInfo]) -> tuple[Documen
         if quoted_name := re.search(rf"[“\"《「]{re.escape(stem)}[”\"》」]", question, re.I):
             return document, question.replace(quoted_name[0], THIS_DOCUMENT, 1)
     return None, question
+
+
+def _spaced(text: str) -> str:
+    """With one space for what is written between the words of a name."""
+    return " ".join(re.split(r"[\s_\-]+", text.lower()))
 
 
 def _document_meant(documents: Sequence[DocumentInfo], before: Sequence[Mapping[str, Any]]) -> tuple[DocumentInfo, str]:

@@ -70,8 +70,12 @@ class VectorMatrix:
         version = self._database.data_version()
         others_wrote = self._seen_version is not None and version != self._seen_version
         self._seen_version = version
+        newest = (
+            self._database.value("SELECT max(n) FROM vectors") or 0
+        )  # of all shelves, or each look would pass them again
         while self._take(self._fresh()) == ROWS_AT_ONCE:
             pass
+        self._newest = max(self._newest, newest)
         if others_wrote:
             there = self._database.rows(
                 "SELECT v.id FROM texts t JOIN vectors v USING (id) WHERE t.shelf = ?", (self._shelf,)

@@ -87,6 +87,16 @@ def test_what_another_process_adds_and_removes_is_seen(tmp_path, storage, matrix
     assert found(matrix) == [theirs]
 
 
+def test_the_vectors_of_other_shelves_are_passed_once_and_not_at_every_look(storage):
+    add(storage, *[EAST] * 5)
+    diary = VectorMatrix(storage.database, "episodic")
+    assert found(diary) == []
+    assert diary._newest == storage.database.value("SELECT max(n) FROM vectors")
+    assert found(diary) == [] and found(VectorMatrix(storage.database, "chunk")) != []
+    told = add(storage, NORTH, shelf="episodic")
+    assert found(diary, NORTH) == told
+
+
 def test_vectors_of_another_dimension_replace_the_old_ones(tmp_path, storage, matrix):
     add(storage, EAST)
     matrix.sync()
