@@ -223,6 +223,8 @@ class _Gate:
             page_text = page.raw if page else ""
             if quote:
                 draft = replace(draft, page=quote.page, page_label=quote.label, quote=quote.text)
+            elif on_page := span_of(draft.quote, page_text):  # from another passage of the same page
+                draft = replace(draft, quote=page_text[slice(*on_page)])
         if reason := refusal(draft, self._others, page_text):
             self.made.drop(draft, reason)
             return False

@@ -112,10 +112,10 @@ def model(assistant, *answers) -> ScriptedLLM:
     return llm
 
 
-def test_a_model_words_the_questions_and_its_quotation_becomes_the_pages_own(assistant):
-    llm = model(
-        assistant, f"Sure!\n```json\n{json.dumps([asked(quote='the tide is caused by the MOON, which pulls')])}\n```"
-    )
+@pytest.mark.parametrize("passage", [1, 2])  # a model also errs in the passage it takes its words from
+def test_a_model_words_the_questions_and_its_quotation_becomes_the_pages_own(assistant, passage):
+    question = asked(quote="the tide is caused by the MOON, which pulls", passage=passage)
+    llm = model(assistant, f"Sure!\n```json\n{json.dumps([question])}\n```")
     (card,) = assistant.quiz("moon and tide", count=1).cards
     assert (card.question, card.answer, card.source) == ("Why does the sea rise?", "moon", "model")
     assert card.quote in page_of(assistant, card) and card.quote.startswith("The tide is caused by the moon")
