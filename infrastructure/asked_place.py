@@ -57,8 +57,8 @@ _HAN_UNITS = {"十": 10, "百": 100}
 def number_of(word: str) -> int | None:
     """The number a folded word stands for: figures, English words, roman or Chinese numerals; None for anything else.
 
-    >>> [number_of(word) for word in ("12", "third", "iv", "十二", "二十", "一百零三", "many")]
-    [12, 3, 4, 12, 20, 103, None]
+    >>> [number_of(word) for word in ("12", "third", "iv", "十二", "一百零三", "一〇三", "many")]
+    [12, 3, 4, 12, 103, 103, None]
     """
     if word.isdecimal():
         return int(word)
@@ -72,6 +72,8 @@ def number_of(word: str) -> int | None:
 
 
 def _han_number(word: str) -> int:
+    if _HAN_UNITS.keys().isdisjoint(word):  # figure by figure: 一〇三
+        return int("".join(str(_HAN[char]) for char in word))
     total, digit = 0, 0
     for char in word:
         if char in _HAN_UNITS:

@@ -135,8 +135,8 @@ class PlaceReader:
         if _is_one_text(document):
             en, zh = f"{name} is one text without pages.", f"{name} 是不分页的文本。"
             return Reading(place, tr_like(question, en, zh), found=False)
-        if place.number in (NEXT, PREVIOUS) and last.get("kind") != "page":
-            return None
+        if place.number in (NEXT, PREVIOUS) and not (last.get("kind") == "page" and last["at"]):
+            return None  # no page was read before, or one that does not exist
         page = self._page_number(place, document, last)
         if page is None or not 1 <= page <= document.pages:
             return Reading(place, _no_page(place, question, document), found=False)

@@ -25,6 +25,7 @@ from infrastructure.asked_place import LAST, NEXT, PREVIOUS, THIS_DOCUMENT, Plac
         ("第 5 页 讲了什么", "5"),
         ("那第6页呢？", "6"),
         ("第十二页的主要内容是什么？", "12"),
+        ("第一〇五页讲了什么？", "105"),
         ("请总结一下第5页的要点", "5"),
         ("这份文档第3页写了什么", "3"),
         ("下一页讲了什么", NEXT),

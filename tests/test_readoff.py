@@ -153,6 +153,11 @@ def test_before_anything_was_read_there_is_no_next_page(guide):
     assert answer.trace.get("read_off") is None
 
 
+def test_after_a_page_that_does_not_exist_there_is_no_next_one(guide):
+    guide.ask("What is on page 500?")
+    assert guide.ask("the next page").trace.get("read_off") is None
+
+
 # ---- A chapter ----
 
 
