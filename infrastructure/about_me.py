@@ -13,10 +13,15 @@ from infrastructure.language import language_of, tr_like
 from infrastructure.slots import slot_key
 from infrastructure.text import fold
 
-# What asks for advice has an "I" in it, too.
+# What asks for advice has an "I" in it, too. "In May" is a month.
 _ADVICE = re.compile(
-    r"\b(?:should|could|can|may|must|would|need to|have to|supposed to|how (?:do|did|would) i)\b"
+    r"\b(?:should|could|can|may(?= (?:i|we|my|it|one)\b)|must|would|need to|have to|supposed to|how (?:to|do i|did i|would i))\b"
     r"|怎么(?!看)|怎样|如何|应该|该怎|需要|可以|能不能|能否|为什么|要先|先看|要不要"
+)
+# "Can you tell me …" asks for what was told as much as "tell me …" does.
+_COURTESY = re.compile(
+    r"^(?:please )?(?:can|could|would|will) you (?:please )?(?=(?:still )?(?:tell|remind|remember|recall)\b)"
+    r"|^(?:请问?)?你?(?:能不能|能否|可不可以|可以|能)(?=告诉|提醒)"
 )
 _ABOUT_ME = re.compile(
     r"\b(?:what|which|where|when|who|whom|how (?:old|many|much|long|often|far))\b.*\b(?:am|was|have|had|did) i\b"
@@ -48,7 +53,7 @@ def is_asked(question: str) -> bool:
     (True, False, False)
     """
     asked = _bare(question)
-    return bool(_ABOUT_ME.search(asked)) and not _ADVICE.search(asked)
+    return bool(_ABOUT_ME.search(asked)) and not _ADVICE.search(_COURTESY.sub("", asked))
 
 
 _EVERYTHING = re.compile(

@@ -70,7 +70,7 @@ KINDS = (
     AnswerKind(
         "date",
         re.compile(
-            r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|century|decade)\b|哪一?[年天]|什么时候|何时|日期|[哪几]个?月"
+            r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|century|decade)\b|哪一?[年天]|什么时候|何时|日期|哪个?月|几月"
         ),
         _is_date,
     ),

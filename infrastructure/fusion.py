@@ -198,7 +198,7 @@ FAR_APART = 2**40  # texts between two scopes' places: no step leads from one in
 
 
 def fuse(pool: Sequence[Candidate], weights: Weights) -> list[Candidate]:
-    """Fill in neighbours, parent, fused and match of every candidate; best first, ties by id."""
+    """Fill in neighbours, parent, nearest, fused and match of every candidate; best first, ties by id."""
     import numpy as np
 
     places = Places(pool)

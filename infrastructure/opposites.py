@@ -30,8 +30,8 @@ _PAIRS = (
         r"|缺点|劣势|坏处|短处|弊端|缺陷|弱点|局限|不足之处|(?<=[的有])不足",
     ),
     Pair(
-        r"\b(?:similarit(?:y|ies)|alike|in common|resembl\w+)\b|相同|共同|相似|一致",
-        r"\b(?:differences?|differs?|different|unlike|distinctions?)\b|不同|区别|差异|差别",
+        r"\b(?:similarit(?:y|ies)|alike|in common|resembl\w+)\b|(?<!不)(?:相同|相似|一致)|共同",
+        r"\b(?:differences?|differs?|different|unlike|distinctions?)\b|不同|不(?:相同|相似|一致)|区别|差异|差别",
     ),
     Pair(
         r"\b(?:increas\w+|rais(?:e|es|ed|ing)|ris(?:e|es|ing)|grow(?:s|ing|th)?|higher|boosts?|improv\w+)\b"

@@ -127,7 +127,7 @@ class Speller:
         )
         alike = re.compile(rf"\b{stem[:2]}[a-z]+", re.I)
         words = {word for row in rows for word in alike.findall(f"{row['heading']} {row['content']}")}
-        own = [word for word in words if tokens(word) == [stem]]
+        own = [word for word in words if word.isascii() and tokens(word) == [stem]]  # re.I lets ſ through
         return sorted(own, key=lambda word: (distances(typed, word.lower())[-1], word[0].isupper(), word))[:1]
 
 

@@ -143,7 +143,7 @@ _SHOULD_BE = re.compile(r"^(?:应该是|应当是|应为|而是|是|it is|it['�
 # After a "no": what asks, thanks or orders, and does not say what is right.
 _NO_VALUE = re.compile(
     r"[?？]\s*$|[吗呢吧]\s*[?？。.]?\s*$|什么|怎么|为什么|如何|哪[个些里种]|^(?:what|why|how|when|where|who|which|can|could|do|does)\b"
-    r"|谢谢|不用|算了|没事|没关系|重[新来]|再(?:[想看说试讲来]|回答)|请|帮我|我(?:是说|的意思|是问|问的|指的)"
+    r"|谢谢|不用|算了|没事|没关系|重[新来]|^[^,，先]{0,4}再(?:[想看说试讲来]|回答)|请|帮我|我(?:是说|的意思|是问|问的|指的)"
     r"|\b(?:thanks?|thank you|never ?mind|try|again|please|i (?:mean|meant|asked|don't)|explain|tell me|show me|forget it)\b",
     re.I,
 )

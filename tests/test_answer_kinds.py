@@ -30,6 +30,8 @@ def test_the_examples_in_the_docstrings_are_true():
         ("What percentage of turns is found?", "number"),
         ("工作记忆能放多少条？", "number"),
         ("一共有几种记忆？", "number"),
+        ("过了几个月？", "number"),
+        ("考试是几月？", "date"),
         ("What is HyDE?", None),
         ("Whenever it rains, why does it pour?", None),
         ("为什么要遗忘？", None),

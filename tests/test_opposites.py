@@ -40,6 +40,8 @@ def test_a_sentence_about_the_other_side_is_told(question, sentence):
         ("HyDE 的优点是什么？", "HyDE 没有缺点。"),
         ("HyDE 的优点是什么？", "下表列出 HyDE 的优缺点。"),
         ("HyDE 的优点是什么？", "HyDE 在数据不足时也有效。"),
+        ("两者有哪些不一致的地方？", "两者的不同在于速度。"),
+        ("哪些地方不相同？", "区别在于速度。"),
         ("What increases recall?", "Lowering the threshold brings in more passages and so more evidence."),
         ("What increases recall?", "A larger pool raises recall and reduces precision."),
         ("What happens before consolidation?", "Events are scored after each turn, then consolidation begins."),

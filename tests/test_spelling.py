@@ -179,3 +179,8 @@ def test_a_guess_takes_no_time(storage):
     start = time.process_time()
     speller.slips("What is batraton of it?")
     assert time.process_time() - start < 0.25  # measured: 10 ms with 100,000 texts
+
+
+def test_a_long_s_of_an_old_print_is_passed_over(rag, slips):
+    m11.shelve(rag.library, [("Old", "A whiſtle of the boy.")])
+    assert slips("What is a whixtle?") == []

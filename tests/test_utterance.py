@@ -321,6 +321,7 @@ def test_which_of_several_things_is_meant(question, place):
         ("That's wrong. It is 0.7.", "0.7."),
         ("Actually, it is 0.7", "0.7"),
         ("Correction: alpha is 0.5", "alpha is 0.5"),
+        ("不对，应该先看 Recall，再看 Faithfulness。", "先看 Recall，再看 Faithfulness。"),
     ],
 )
 def test_a_correction_gives_what_is_right(text, right):
