@@ -90,6 +90,10 @@ def expand(words: Sequence[str]) -> list[Path | DocumentError]:
     found: dict[Path | DocumentError, None] = {}
     for word in _as_paths(words):
         try:
+            if not word.strip():  # as in load "$FILE"; the path "" would be the whole folder one is in
+                raise DocumentError(
+                    tr("The name of the file is empty; write load FILE.", "文件名是空的；请写 load 文件名。")
+                )
             found |= dict.fromkeys(_files(local_path(word)))
         except DocumentError as error:
             found[error] = None
@@ -150,10 +154,18 @@ def local_path(text: str) -> Path:
         return Path(text)
 
 
+def is_folder(path: Path) -> bool:
+    """What may not be looked at is none: whoever opens it says why."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
 def _files(path: Path) -> Iterable[Path]:
-    if path.is_dir():
+    if is_folder(path):
         return _in_folder(path)
-    if _GLOB.search(str(path)) and not path.exists():
+    if _GLOB.search(str(path)) and not exists(str(path)):
         return _matching(path)
     return [path]
 

@@ -8,6 +8,7 @@ Success means that text was found: what could not be read is named page by page 
 
 import hashlib
 import re
+import stat
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -34,7 +35,7 @@ def read_document(path: str | Path, *, password: str | None = None, progress: Pr
 
     progress(page, total, stage) is called after each page of a PDF. Ctrl-C keeps the pages that were read.
     """
-    path = _local_path(path)
+    path = _ordinary(_local_path(path))
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -59,7 +60,7 @@ def read_document(path: str | Path, *, password: str | None = None, progress: Pr
 
 def identify(path: str | Path) -> tuple[Path, str]:
     """(the local file a path means, sha256 of its bytes): enough to tell whether it is here already, without reading it."""
-    file = _local_path(path)
+    file = _ordinary(_local_path(path))
     try:
         with file.open("rb") as opened:
             return file.resolve(), hashlib.file_digest(opened, "sha256").hexdigest()
@@ -96,6 +97,17 @@ def _local_path(path: str | Path) -> Path:
         return Path(text).expanduser()
     except RuntimeError:  # ~name of nobody
         return Path(text)
+
+
+def _ordinary(path: Path) -> Path:
+    """The path, unless it is a pipe or a device: reading one may never end."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return path  # whoever opens it says why
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise trouble.endless(path)
+    return path
 
 
 # ---- Text and Markdown ----

@@ -9,6 +9,7 @@ from pathlib import Path
 from infrastructure.errors import DocumentError
 from infrastructure.extras import command, has
 from infrastructure.language import language, tr
+from study.paths import is_folder
 from study.plaintext import decode
 
 
@@ -30,7 +31,7 @@ def page_ranges(numbers: Iterable[int]) -> str:
 
 
 def cannot_open(path: Path, error: OSError) -> DocumentError:
-    if path.is_dir():
+    if is_folder(path):
         message = tr(
             "{name} is a folder: name the files in it, for example {name}/*.pdf.",
             "{name} 是文件夹：请指定其中的文件，例如 {name}/*.pdf。",
@@ -46,6 +47,14 @@ def cannot_open(path: Path, error: OSError) -> DocumentError:
             "无法打开 {name}（{reason}）：请检查读取权限。",
         )
     return DocumentError(message.format(name=path.name or path, path=path, reason=error.strerror or error))
+
+
+def endless(path: Path) -> DocumentError:
+    message = tr(
+        "{path} is a pipe or a device, and no file: save what comes from it as a file, then load that.",
+        "{path} 是管道或设备，不是文件：请先把内容存成文件，再加载。",
+    )
+    return DocumentError(message.format(path=path))
 
 
 def web_address(address: str) -> DocumentError:

@@ -1,15 +1,17 @@
 """Reading documents: what a learner loads, and the one sentence when it cannot be loaded."""
 
 import hashlib
+import os
 import re
 import zlib
+from pathlib import Path
 
 import pytest
 from data.make_pdfs import Line, cyclic_pages, make_pdf, pages_without_count, set_stream, writer_of, written
 
 from infrastructure.errors import DocumentError, PasswordNeeded
 from infrastructure.language import set_language
-from study import trouble
+from study import paths, trouble
 from study.reading import identify, read_document, read_text
 
 pytestmark = pytest.mark.usefixtures("without_ocr")
@@ -335,3 +337,27 @@ def test_radicals_are_folded_in_clean_text_of_notes():
 
 def test_page_ranges_join_neighbours():
     assert trouble.page_ranges([209, 1, 3, *range(12, 209)]) == "1, 3, 12–209"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes on Windows")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.txt")
+    for read in (identify, read_document):
+        with pytest.raises(DocumentError, match="is a pipe or a device"):
+            read(tmp_path / "pipe.txt")
+
+
+def test_a_file_in_a_folder_that_may_not_be_entered_is_said_to_be_locked(tmp_path, monkeypatch):
+    def locked(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "stat", locked)
+    monkeypatch.setattr(Path, "open", locked)
+    assert paths.expand([str(tmp_path / "a.pdf")]) == [tmp_path / "a.pdf"]
+    with pytest.raises(DocumentError, match="check that you may read it"):
+        identify(tmp_path / "a.pdf")
+
+
+def test_an_empty_name_is_no_folder():
+    (error,) = paths.expand([""])
+    assert isinstance(error, DocumentError)
