@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from functools import cache
+from io import StringIO
 from typing import TYPE_CHECKING, Any, TextIO
 
 from infrastructure.text import is_cjk, repair
@@ -37,8 +38,8 @@ class Screen:
         json: bool = False,
         width: int | None = None,
     ) -> None:
-        self.stdout = sys.stdout if stdout is None else stdout
-        self.stderr = sys.stderr if stderr is None else stderr
+        self.stdout = stdout or sys.stdout or StringIO()  # a process started without them (>&-, pythonw) has none
+        self.stderr = stderr or sys.stderr or StringIO()
         self.json_only = json
         self._color, self._width = color, width
         self._consoles: dict[int, Console] = {}

@@ -106,7 +106,7 @@ def run_lesson(lesson: Lesson, description: str, argv: Sequence[str] | None = No
         try:
             for renderable in lesson(Path(folder)):
                 screen.show(renderable)
-            sys.stdout.flush()
+            screen.stdout.flush()
         except BrokenPipeError:  # whoever reads has seen enough, as in "… | head"
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0

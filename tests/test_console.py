@@ -202,3 +202,8 @@ def test_numbers_stay_whole_and_no_line_begins_with_a_comma(text, width, lines):
 def test_no_line_is_wider_than_asked(text, width):
     edges = pairwise([0, *line_breaks(text, width), len(text)])
     assert all(cell_len(text[start:end].rstrip()) <= width for start, end in edges)
+
+
+def test_a_process_without_stdout_writes_nowhere(monkeypatch):
+    monkeypatch.setattr("sys.stdout", None)
+    Screen(stderr=stream()).show("said to nobody")

@@ -49,3 +49,10 @@ def test_a_stopped_clock_moves_only_when_told():
 
 def test_a_table_without_rows_still_has_its_columns():
     assert [column.header for column in table("one", "two", rows=[]).columns] == ["one", "two"]
+
+
+def test_ctrl_c_while_a_script_is_imported_is_one_line_and_no_traceback():
+    code = "import infrastructure; raise KeyboardInterrupt"
+    result = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, encoding="utf-8",
+                            env=os.environ | {"PYTHONIOENCODING": "utf-8"})  # fmt: skip
+    assert result.returncode != 0 and result.stderr.split() == ["Interrupted.", "已中断。"]
