@@ -90,6 +90,14 @@ class EmbeddingWithFallback:
             return tr(f"Searching by words only. {passed}", f"只按词语检索。{passed}").strip()
         return tr(f"Embeddings by {self._landed.name}. {passed}", f"向量由 {self._landed.name} 生成。{passed}").strip()
 
+    def passed_over(self) -> list[str]:
+        """The report, if another rung than the first serves. That none does, a search says itself."""
+        try:
+            self.land()
+        except EmbedderUnavailable:
+            return []
+        return [self.report()] if len(self.tried) > 1 else []
+
     @property
     def name(self) -> str:
         return self.land().name
@@ -173,13 +181,16 @@ def attach_embedder(storage: Storage, settings: "Settings") -> None:
     if wanted == "none":
         return
     if recorded is None or wanted is None or wanted == recorded:
-        storage.use_embedder(EmbeddingWithFallback(rungs_for(recorded or wanted, settings, alone=recorded is not None)))
+        chain = EmbeddingWithFallback(rungs_for(recorded or wanted, settings, alone=recorded is not None))
+        storage.use_embedder(chain)
+        storage.notices += [] if recorded or wanted is None else chain.passed_over()
         return
     chain = EmbeddingWithFallback(rungs_for(wanted, settings, alone=True))
     try:
         changed = chain.name != recorded
-    except EmbedderUnavailable as error:
-        storage.notices.append(str(error))
+    except EmbedderUnavailable:
+        passed = " ".join(why for _, why in chain.tried)
+        storage.notices.append(tr(f"{passed} The search goes on with {recorded}.", f"{passed}继续使用 {recorded}。"))
         chain, changed = EmbeddingWithFallback(rungs_for(recorded, settings, alone=True)), False
     if not changed:
         storage.use_embedder(chain)

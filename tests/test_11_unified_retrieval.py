@@ -139,6 +139,14 @@ def test_a_fresh_home_takes_the_first_rung_that_works(tmp_path, rungs):
     rungs.add("first")
     with attached(tmp_path, "first") as storage:
         assert storage.embedder.name == storage.recorded_embedder == "embedded"
+        assert storage.notices == ["Embeddings by embedded. first is not here."]
+
+
+def test_one_that_cannot_serve_is_named_with_the_one_that_goes_on(home, rungs):
+    rungs.add("second")
+    with attached(home, "second") as storage:
+        assert storage.notices == ["second is not here. The search goes on with first."]
+        assert storage.embedder.name == "first"
 
 
 def test_a_home_keeps_its_embedder_when_none_is_asked_for(home):
