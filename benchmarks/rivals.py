@@ -89,16 +89,20 @@ class Weighted(OurMemory):
         return [item_id for candidate in found for item_id in self._by_row[candidate.id]]
 
 
+OF_WORDS = ("words", "window", "together", "subject", "kind")  # signals that words carry
+
+
 def ablations(embedder) -> list[System]:
     """Ours without each of its signals."""
     off: dict[tuple[str, str], dict[str, float]] = {
         ("without recency and importance", "去掉时间和重要性"): {},
-        ("without words", "去掉词语"): {"words": 0.0, "window": 0.0, "subject": 0.0},
+        ("without words", "去掉词语"): dict.fromkeys(OF_WORDS, 0.0),
         ("without vectors", "去掉向量"): {"dense": 0.0},
         ("without neighbours", "去掉邻近"): {"before": 0.0, "after": 0.0},
         ("without windows", "去掉窗口"): {"window": 0.0},
-        ("without sessions", "去掉会话"): {"parent": 0.0},
+        ("without sessions", "去掉会话"): {"parent": 0.0, "nearest": 0.0, "together": 0.0},
         ("without subjects", "去掉主语"): {"subject": 0.0},
+        ("without kinds of answers", "去掉答案类型"): {"kind": 0.0},
     }
     return [Weighted(embedder, tr(*name), replace(MEMORY_WEIGHTS, **weights)) for name, weights in off.items()]
 

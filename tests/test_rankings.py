@@ -62,7 +62,7 @@ def test_rivals_and_ablations_come_with_a_word_about_what_is_missing():
     assert names[:2] == ["ours", "the article's formula"] and "full history" in names
     full = next(row for row in tables["LoCoMo rankings"].rows if row[0] == "full history")
     assert full[1:6] == [None] * 5 and full[6] > 0
-    assert len(tables["LoCoMo ablations"].rows) == 8
+    assert len(tables["LoCoMo ablations"].rows) == 9
     assert len([part for part in parts if isinstance(part, str)]) == 2
 
 

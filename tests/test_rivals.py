@@ -49,7 +49,7 @@ def test_the_examples_in_docstrings_hold():
         lambda: WordsOnly(),
         lambda: DenseOnly(HashEmbedder(256)),
         lambda: RankFusion(HashEmbedder(256)),
-        *(lambda number=number: ablations(HashEmbedder())[number] for number in range(7)),
+        *(lambda number=number: ablations(HashEmbedder())[number] for number in range(8)),
     ],
 )
 def test_a_system_ranks_the_evidence_first_and_serves_one_corpus_after_another(system):
