@@ -69,9 +69,10 @@ def weights_for(shelf: str, *, by_words: bool) -> Weights:
 class Candidate:
     """One text of the pool with everything that was found out about it.
 
-    words: bm25, 0 when no word matched. cosine: None without a vector. fused: unbounded, comparable only within one search.
-    match: fused rescaled so that the pool's best is 1 and its worst 0. coverage: how near the words come to the best
-    possible match, [0, 1]. relevance: [0, 1], comparable across searches.
+    words: bm25, 0 when no word matched. cosine: None without a vector. likeness: the cosine on a scale that holds for both
+    languages, None where there is only one; fusion takes it in place of the cosine. fused: unbounded, comparable only
+    within one search. match: fused rescaled so that the pool's best is 1 and its worst 0. coverage: how near the words come
+    to the best possible match, [0, 1]. relevance: [0, 1], comparable across searches.
     """
 
     id: int
@@ -79,6 +80,7 @@ class Candidate:
     position: int
     words: float = 0.0
     cosine: float | None = None
+    likeness: float | None = None
     window: float = 0.0
     together: float = 0.0
     subject: float = 0.0
@@ -203,7 +205,7 @@ def fuse(pool: Sequence[Candidate], weights: Weights) -> list[Candidate]:
 
     places = Places(pool)
     words = np.array(zscores([candidate.words for candidate in pool]))
-    dense = np.array(zscores([candidate.cosine for candidate in pool]))
+    dense = np.array(zscores([c.cosine if c.likeness is None else c.likeness for c in pool]))
     window = np.array(zscores([candidate.window for candidate in pool]))
     together = np.array(zscores([candidate.together for candidate in pool]))
     close = np.array(zscores([candidate.close for candidate in pool]))

@@ -13,9 +13,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from infrastructure.answer_kinds import AnswerKind, answers_nearby, kind_asked
-from infrastructure.calibration import relevance_of
+from infrastructure.calibration import likeness, relevance_of
 from infrastructure.fusion import Candidate, Places, Weights, fuse, weights_for
 from infrastructure.language import language_of
+from infrastructure.language_axis import without_language
 from infrastructure.shelves import inverse_frequency
 from infrastructure.storage import Storage
 from infrastructure.text import content_tokens, is_cjk, tokens, without_asking
@@ -139,8 +140,14 @@ def hybrid_search(
     words = said_words(query)
     nominated = {text_id for text_id, _ in storage.search_words(shelf, words, POOL, scope=scope, only=allowed)}
     dense = {} if vector is None else dict(storage.search_vectors(shelf, vector, POOL, scope=scope, only=allowed))
+    axis = storage.languages.of(shelf) if shelf == "chunk" and vector is not None else None
+    if axis is not None:
+        by_meaning = storage.search_vectors(shelf, without_language(vector, axis), POOL, scope=scope, only=allowed)
+        nominated |= {text_id for text_id, _ in by_meaning}
     pool = _pool(storage, shelf, nominated | dense.keys(), dense, vector, weights.reach)
     indexed = storage.indexed_words(shelf, [candidate.id for candidate in pool])
+    if axis is not None:
+        _compare_languages(pool, indexed, language_of(query), getattr(storage.embedder, "anchors", None))
     _score_words(look_up(storage, shelf, words), pool, indexed, weights)
     if weights.kind:
         _score_kind(kind_asked(query), words, pool, indexed)
@@ -162,6 +169,13 @@ def _pool(
     if vector is not None:
         dense = dense | storage.cosines(shelf, vector, [text_id for text_id in places if text_id not in dense])
     return [Candidate(text_id, *places[text_id], cosine=dense.get(text_id)) for text_id in sorted(places)]
+
+
+def _compare_languages(pool: Sequence[Candidate], indexed: Mapping[int, list[str]], asked: str, anchors) -> None:
+    for candidate in pool:
+        if candidate.cosine is not None:
+            words = indexed.get(candidate.id, [])
+            candidate.likeness = likeness(candidate.cosine, words, asked=asked, anchors=anchors)
 
 
 def _score_words(terms: Terms, pool: Sequence[Candidate], indexed: Mapping[int, list[str]], weights: Weights) -> None:

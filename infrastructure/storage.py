@@ -22,6 +22,7 @@ from infrastructure.copies import delete_copies
 from infrastructure.database import Database, utc_now
 from infrastructure.errors import EmbedderUnavailable, HomeError, StudyError
 from infrastructure.language import tr
+from infrastructure.language_axis import LanguageAxis
 from infrastructure.schema import SHELVES
 from infrastructure.shelves import Shelves
 from infrastructure.vectors import ChromaIndex, IndexBroken
@@ -73,6 +74,7 @@ class Storage(Shelves):
         self._chroma = ChromaIndex(self.home)
         self._chroma_given_up = False
         self.chroma_put_off = False  # see _put_off_chroma
+        self.languages = LanguageAxis(self)
         # Whoever needs several takes them in this order: _embedding, _chroma_lock, database.lock, _lock_file_guard.
         self._embedding = threading.RLock()
         self._chroma_lock = threading.RLock()
