@@ -160,6 +160,22 @@ def points_of(text: str) -> list[str]:
     return (listed or [text[start:end] for start, end in sentences(text)])[:9]
 
 
+LONGEST_ITEM = 30  # characters; what is longer between two commas is a clause
+
+
+def listed_in(sentence: str) -> list[str]:
+    """The things one sentence lists behind its colon, three or more; [] when it lists none.
+
+    >>> listed_in("主要看三个指标：召回率（Recall）、精确率和忠实度。"), listed_in("One thing: it works.")
+    (['召回率（Recall）', '精确率', '忠实度'], [])
+    """
+    _, colon, behind = sentence.replace("：", ":").partition(":")
+    *first, last = re.split(r"[、，,]\s*", behind.strip(" .。"))
+    items = [*first, *re.split(r"\s*(?:和|以及|\b(?:and|or)\b)\s*", last, maxsplit=1)]
+    items = [item.strip() for item in items if item.strip()]
+    return items if colon and len(items) > 2 and max(map(len, items)) <= LONGEST_ITEM else []
+
+
 SUPPORTED = 0.5  # share of a sentence's content words that its source must have
 
 

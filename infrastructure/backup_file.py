@@ -95,10 +95,11 @@ def backup_path(home: Path, now: datetime, wanted: Path | None = None) -> Path:
     if wanted is None or wanted.is_dir():
         return new_name(wanted or home / BACKUPS, "home", now)
     if not wanted.name.endswith(SUFFIXES):
+        stem = str(wanted).removesuffix(".gz")
         raise UsageError(
             tr(
-                f"A backup's name ends in .jsonl or .jsonl.gz: {wanted}.jsonl.gz would do.",
-                f"备份文件名要以 .jsonl 或 .jsonl.gz 结尾，例如 {wanted}.jsonl.gz。",
+                f"A backup's name ends in .jsonl or .jsonl.gz: {stem}.jsonl.gz would do.",
+                f"备份文件名要以 .jsonl 或 .jsonl.gz 结尾，例如 {stem}.jsonl.gz。",
             )
         )
     if wanted.exists() and not is_backup(wanted):

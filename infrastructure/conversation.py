@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from infrastructure.answers import listed_in
 from infrastructure.utterance import ordinal
 
 ANSWER_KEPT = 100  # characters of an answer: what it was about, not what it said
@@ -58,6 +59,7 @@ class Conversation:
         if last is None:
             return []
         number, points = ordinal(question), last.metadata.get("points", [])
+        points = listed_in(points[0]) or points if points else []
         nth = [points[number - 1]] if number is not None and number <= len(points) else []
         return list(dict.fromkeys([*nth, last.metadata["topic"], last.metadata["question"]]))
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from infrastructure.database import to_iso
+from infrastructure.language import tr_like
 from infrastructure.shelves import Text
 from infrastructure.storage import Storage
 
@@ -191,17 +192,18 @@ class Library:
         stored = self._db.value("SELECT outline FROM documents WHERE document_id = ?", (document_id,))
         return [tuple(entry) for entry in json.loads(stored or "[]")]
 
-    def chapters(self, question: str, depth: int = 2) -> str:
+    def chapters(self, question: str, depth: int = 2, *, spoken: str = "") -> str:
         """The outlines as lines "title (document, p. n)", with the printed page where there is one, of the documents the
-        question names, else of all; "" without any."""
+        question names, else of all; "" without any. spoken: a text in the reader's language, if it is not the question."""
         documents = self.documents()
         named = [document for document in documents if document.name.casefold() in question.casefold()] or documents
         lines = []
         for document in named:
             labels = dict(self.labels(document.document_id))
             for level, title, page in self.outline(document.document_id):
-                place = f"{document.name}, p. {labels.get(page) or page}"
-                lines += [f"{'  ' * (level - 1)}{title} ({place})"] * (level <= depth)
+                name, number = document.name, labels.get(page) or page
+                place = tr_like(spoken or question, f" ({name}, p. {number})", f"（{name}，第 {number} 页）")
+                lines += [f"{'  ' * (level - 1)}{title}{place}"] * (level <= depth)
         return "\n".join(lines)
 
     def says(self, document_id: str, words: str) -> bool:

@@ -94,6 +94,8 @@ class PlaceReader:
         """
         documents = self.library.documents()
         named, asked = _named_in(question, documents)
+        if named is None:
+            named, asked = self._called(question, documents)
         place = place_in(asked)
         answered = next((trace for trace in before if trace.get("found")), {"read_off": None})
         if place is None or not documents or (place.bare and "read_off" not in answered):
@@ -107,12 +109,30 @@ class PlaceReader:
         subject = _subject(place, question) if reading and reading.found else ""
         return reading and replace(reading, document=document, remark=remark, subject=subject)
 
+    def _called(self, question: str, documents: Sequence[DocumentInfo]) -> tuple[DocumentInfo | None, str]:
+        """As `_named_in`, of a book by what people call it: 南瓜书第3章. The one document is meant that says so in its name or on
+        its first page; with several or none it is still a place in some document, and not a matter of likeness."""
+        called = _CALLED.match(question)
+        if called is None:
+            return None, question
+        words = (called["name"].lower(), called["name"].lower().removesuffix(called["noun"]).rstrip("的 "))
+        asked = THIS_DOCUMENT + question[called.end() :]
+        for name in words:
+            saying = [document for document in documents if name and name in self._title_page(document)]
+            if len(saying) == 1:
+                return saying[0], asked
+        return None, asked
+
+    def _title_page(self, document: DocumentInfo) -> str:
+        stored = self.library.page(document.document_id, 1)
+        return f"{document.name}\n{stored.clean if stored else ''}".lower()
+
     # ---- How many, and the table of contents ----
 
     def _counted(self, place: Place, question: str, documents: Sequence[DocumentInfo]) -> Reading:
         if place.kind == "pages":
             return Reading(place, "\n".join(_pages_of(document, question) for document in documents))
-        lines = self.library.chapters(documents[0].name if len(documents) == 1 else "")
+        lines = self.library.chapters(documents[0].name if len(documents) == 1 else "", spoken=question)
         if not lines:
             return Reading(place, _no_outline(question), found=False)
         if place.kind == "chapters":
@@ -322,6 +342,13 @@ def _named_in(question: str, documents: Sequence[DocumentInfo]) -> tuple[Documen
         if quoted_name := re.search(rf"[“\"《「]{re.escape(stem)}[”\"》」]", question, re.I):
             return document, question.replace(quoted_name[0], THIS_DOCUMENT, 1)
     return None, question
+
+
+_CALLED = re.compile(
+    r"[“《「]?(?P<name>(?![我你他她这那本该全整上下前后第])[\w \-]{1,16}?"
+    r"(?P<noun>书|论文|文章|报告|文档|讲义|教材|课件|指南|手册))[”》」]?"
+    r"(?:的|里的?|中的?)?(?=第[\d零一二三四五六七八九十百.]{1,5}[章节页])"
+)
 
 
 def _spaced(text: str) -> str:

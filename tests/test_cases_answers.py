@@ -12,6 +12,7 @@ from support import HashEmbedder, OpenAIServer, Reply, ScriptedLLM
 
 from infrastructure.embedders import SentenceTransformerEmbedder, cached_model
 from infrastructure.errors import EmbedderUnavailable
+from infrastructure.language import language_of
 from infrastructure.library import NewChunk, StoredPage
 from infrastructure.llm import LiteLLM
 from infrastructure.settings import Settings
@@ -108,12 +109,9 @@ def test_03_chapters_come_from_the_outline_and_no_model_is_asked(assistant, load
     llm = ScriptedLLM(default=INVENTED)
     assistant.use_model(llm)
     lines = assistant.ask(question, use_mqe=False).answer.splitlines()
-    assert [line.strip() for line in lines] == [
-        "Birds (book.pdf, p. 1)",
-        "Herons (book.pdf, p. 1)",
-        "Cats (book.pdf, p. 2)",
-        "Fish (book.pdf, p. 3)",
-    ]
+    place = "{}（book.pdf，第 {} 页）" if language_of(question) == "zh" else "{} (book.pdf, p. {})"
+    headings = (("Birds", 1), ("Herons", 1), ("Cats", 2), ("Fish", 3))
+    assert [line.strip() for line in lines] == [place.format(*heading) for heading in headings]
     assert llm.history == []
 
 

@@ -30,6 +30,15 @@ def test_the_last_turn_is_the_newest_and_a_wish_is_no_turn(conversation, clock):
     assert conversation.last().metadata["question"] == "What is precision?"
 
 
+def test_the_second_point_is_the_second_thing_its_first_sentence_lists_or_the_second_sentence(conversation, clock):
+    listing, other = "主要看三个指标：召回率、精确率和忠实度。", "先看检索。"
+    conversation.put("怎么评估？", "An answer.", {"points": [listing, other]})
+    assert conversation.pointed_at("那第二点呢？")[0] == "精确率"
+    clock.move(minutes=1)
+    conversation.put("先做什么？", "Another.", {"points": [other, listing]})
+    assert conversation.pointed_at("那第二点呢？")[0] == listing
+
+
 def test_a_correction_takes_the_place_of_the_last_answer_that_was_found(conversation, clock):
     conversation.put("How long?", "12 hours", {"found": True})
     clock.move(minutes=1)

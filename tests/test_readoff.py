@@ -274,14 +274,40 @@ def test_how_many_pages_and_chapters_there_are(guide, question, told):
     assert answer.found and answer.answer.split("\n")[0] == told
 
 
-@pytest.mark.parametrize("question", ["table of contents", "目录里有什么", "list the chapters"])
-def test_the_contents_have_the_printed_pages(guide, question):
+@pytest.mark.parametrize(
+    ("question", "place"),
+    [
+        ("table of contents", " (memory_rag_guide.pdf, p. 1)"),
+        ("目录里有什么", "（memory_rag_guide.pdf，第 1 页）"),
+        ("list the chapters", " (memory_rag_guide.pdf, p. 1)"),
+    ],
+)
+def test_the_contents_have_the_printed_pages_in_the_words_of_the_question(guide, question, place):
     lines = guide.ask(question).answer.split("\n")
-    assert lines[0] == "1 From RAG to Memory RAG / 从 RAG 到 Memory RAG (memory_rag_guide.pdf, p. 1)"
+    assert lines[0] == f"1 From RAG to Memory RAG / 从 RAG 到 Memory RAG{place}"
     assert len(lines) == 28
 
 
 # ---- Several documents ----
+
+
+@pytest.mark.parametrize(
+    ("question", "read"), [("heron book第3页讲了什么？", "old.pdf"), ("《carp book》的第3页讲了什么", "new.pdf")]
+)
+def test_a_book_may_be_called_by_what_stands_on_its_first_page(assistant, load_pdf, question, read):
+    load_pdf(["The heron.", "", "Herons wade."], name="old.pdf")
+    assistant.storage.now.move(minutes=1)
+    load_pdf(["The carp.", "", "Carps swim."], name="new.pdf")
+    answer = assistant.ask(question.replace(" book", "的书" if "heron" in question else "书"))
+    assert answer.answer.startswith(f"{read} 第 3 页")
+
+
+def test_a_book_that_nothing_is_called_is_the_one_at_hand_and_that_is_said(assistant, load_pdf):
+    load_pdf(["Old things."], name="old_book.pdf")
+    assistant.storage.now.move(minutes=1)
+    load_pdf(["New things happen."], name="new_book.pdf")
+    answer = assistant.ask("西瓜书第1页讲了什么")
+    assert answer.answer.startswith("new_book.pdf 第 1 页") and "the newest of 2 documents" in answer.note
 
 
 def test_of_several_the_newest_is_read_and_that_is_said(assistant, load_pdf):

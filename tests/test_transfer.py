@@ -445,6 +445,11 @@ def test_a_folder_gets_a_new_file(tmp_path, clock):
     assert backup_path(tmp_path / "home", clock(), tmp_path).parent == tmp_path
 
 
+def test_a_wrong_ending_is_answered_with_the_name_that_would_do(tmp_path, clock):
+    with pytest.raises(UsageError, match=r"ends in .jsonl or .jsonl.gz: \S*/notes.jsonl.gz would do"):
+        backup_path(tmp_path, clock(), tmp_path / "notes.gz")
+
+
 def test_a_file_that_is_no_backup_is_never_written_over(tmp_path, clock):
     (tmp_path / "thesis.jsonl").write_text("years of work", encoding="utf-8")
     with pytest.raises(UsageError, match="is no backup"):
