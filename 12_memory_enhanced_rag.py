@@ -381,6 +381,8 @@ class MemoryRAG:
     def _by_quotation(self, answer: Answer, asked: Enrichment, relevant, own: list[MemoryUse]) -> Answer | None:
         """The passages' own sentences, then what the learner said about it; None when there is no sentence to quote."""
         extracts = self._quoter.extract(asked.question, asked.text, relevant, asked.said) if relevant else []
+        if about_me.is_asked(asked.question):
+            extracts = [extract for extract in extracts if about_me.may_tell(asked.question, extract.text)]
         sources, extracts = worth_showing(*one_a_page(*by_quotation(relevant, extracts)), asked.question)
         answer.citations = self._quoter.cite(sources, extracts)
         answer.answer = quoted(extracts, asked.question, answer.citations)

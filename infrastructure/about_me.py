@@ -8,10 +8,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from infrastructure.answer_kinds import kind_asked
 from infrastructure.answers import Answer, MemoryUse
 from infrastructure.language import language_of, tr_like
 from infrastructure.slots import slot_key
-from infrastructure.text import fold
+from infrastructure.text import fold, tokens
 
 # What asks for advice has an "I" in it, too. "In May" is a month.
 _ADVICE = re.compile(
@@ -68,6 +69,16 @@ def is_what_was_told(question: str) -> bool:
     (True, False)
     """
     return bool(topic_of(question) or _EVERYTHING.search(_bare(question)))
+
+
+def may_tell(question: str, text: str) -> bool:
+    """Can a document's sentence answer a question about the learner? For a day or a number it has to hold one.
+
+    >>> may_tell("When is my exam?", "Exams do harm."), may_tell("When is my exam?", "The exam is in May.")
+    (False, True)
+    """
+    kind = kind_asked(question)
+    return kind is None or re.search(r"\d", text) is not None or any(map(kind.answers, tokens(text)))
 
 
 def topic_of(question: str) -> str:

@@ -96,6 +96,32 @@ def kind_asked(question: str) -> AnswerKind | None:
     return next((kind for kind in KINDS if kind.asked.search(asked)), None)
 
 
+_HOW_MANY = re.compile(
+    r"\bhow many (?!times)(?P<en>[a-z]{3,})|多少(?P<zh>[^\W\da-z_])|(?P<long>\bhow long\b|多久|多长时间)"
+)
+_AMOUNT = (
+    rf"(?:\d[\d,.]*|\b(?:{'|'.join(NUMBER_WORDS)})\b|(?<![一-鿿])an?\b|(?<![第某每])[一二两三四五六七八九十百千万半]+)"
+)
+_TIME = r"(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|秒|分钟|个?小时|天|周|个?星期|个?月|年)"
+
+
+def amount_asked(question: str) -> re.Pattern[str] | None:
+    """What an amount of just the things asked for looks like in folded text, None when none is asked for by its unit.
+
+    >>> pattern = amount_asked("工作记忆能存多少条？")
+    >>> bool(pattern.search("默认 50 条")), bool(pattern.search("0.7 的会成为一条事件")), amount_asked("Why is it so?")
+    (True, False, None)
+    """
+    asked = _HOW_MANY.search(fold(question))
+    if asked is None:
+        return None
+    if asked["long"]:
+        return re.compile(rf"{_AMOUNT} ?{_TIME}")
+    if asked["zh"]:
+        return re.compile(rf"(?!一{asked['zh']}){_AMOUNT} ?{asked['zh']}")
+    return re.compile(rf"(?:\d[\d,.]*|\b(?:{'|'.join(NUMBER_WORDS)})) (?:[a-z]+ )?{re.escape(asked['en'].rstrip('s'))}")
+
+
 def answers_nearby(kind: AnswerKind, words: Sequence[str], asked: frozenset[str]) -> bool:
     """Does an indexed text have a word of this kind within NEAR words of a word that was `asked` for? A number of the
     question itself answers nothing.

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from infrastructure.answer_kinds import answers_nearby, kind_asked
+from infrastructure.answer_kinds import amount_asked, answers_nearby, kind_asked
 from infrastructure.language import language_of
 from infrastructure.opposites import other_side
 from infrastructure.sparse import coverage
@@ -96,7 +96,8 @@ def rate_source(
     is where the author answers it."""
     handed_on = 0.0
     references = lists_references(text, heading)
-    kind, asked = kind_asked(question), frozenset(weights)
+    kind, asked, amount = kind_asked(question), frozenset(weights), amount_asked(question)
+    before: list[str] = []
     for place, (start, end) in enumerate(_quotable(text, heading)):
         sentence = text[start:end]
         words = tokens(sentence)
@@ -108,6 +109,11 @@ def rate_source(
         score = max(own, handed_on) + _defines(question, sentence) + FIRST_BONUS / (1 + place)
         if kind is not None and answers_nearby(kind, words, asked):
             score += KIND_BONUS * own
+        if amount is not None and amount.search(
+            fold(sentence)
+        ):  # "it" holds 50: what "it" is stands in the sentence before
+            score += (1 + KIND_BONUS) * coverage(weights, {*words, *before}) - own
+        before = words
         yield Extract(number, start, end, sentence, score * _fitness(sentence, question, source_score))
         handed_on = own if _asks(sentence) else 0.0
 
@@ -119,9 +125,22 @@ def _asks(sentence: str) -> bool:
 def _quotable(text: str, heading_path: str) -> Iterator[tuple[int, int]]:
     """Spans of the sentences that may be quoted: not the heading, not a scrap, and no longer than a reader wants."""
     body = after_heading(text, heading_path)
-    for start, end in sentences(text[body:]):
+    for start, end in _with_their_items(text[body:]):
         if end - start >= SHORTEST:
             yield body + start, body + min(end, start + LONGEST)
+
+
+_ITEM_NUMBER = re.compile(r"[:：一-鿿]\s*\n\s*\d{1,2}\.$")  # "优势包括：\n1." is half of what its first item says
+
+
+def _with_their_items(text: str) -> list[tuple[int, int]]:
+    """Spans of sentences; one that ends in the number of a list's item goes on to the end of the item."""
+    spans: list[tuple[int, int]] = []
+    for start, end in sentences(text):
+        if spans and _ITEM_NUMBER.search(text[slice(*spans[-1])]):
+            start = spans.pop()[0]
+        spans.append((start, end))
+    return spans
 
 
 _UNIT = "(?:[年月日个时点号分秒天周岁元倍种条万亿千米名位]|小时)"

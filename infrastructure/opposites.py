@@ -61,6 +61,10 @@ _TIMES = (
 )
 
 
+# What will, and what will not: 哪些会被遗忘, 哪些不会被遗忘. Whether something will is answered by both.
+_WILL = re.compile(r"(?:哪|什么|谁)[^,。?]{0,10}?(?<![会不])(不?)会被?(?!不)([^\W\da-z_被]{2})")
+
+
 def other_side(question: str) -> Callable[[str], tuple[bool, bool]] | None:
     """A check of sentences, when a question asks for one side of a pair; None when it asks for none, or for both.
 
@@ -81,6 +85,9 @@ def other_side(question: str) -> Callable[[str], tuple[bool, bool]] | None:
             if (named := own.search(text)) and not opposite.search(text):
                 thing = re.escape(named[1])
                 return _Check(_said_of(own, thing), _said_of(opposite, thing), None)
+    if will := _WILL.search(text):
+        sides = rf"(?<!不)会被?{will[2]}|(?<!会)被{will[2]}", f"不会被?{will[2]}"
+        return _Check(*(sides[::-1] if will[1] else sides), None)
     return None
 
 

@@ -63,6 +63,15 @@ TO_THE_DOCUMENTS = [
 ]
 
 
+def test_a_document_that_names_no_day_does_not_say_when_my_exam_is(tmp_path):
+    with Storage(tmp_path) as storage:
+        rag = m12.MemoryRAG(storage)
+        m11.shelve(rag.library, [("考试", "说错会造成损害的场合是考试。"), ("鸟", "苍鹭在清晨捕鱼。")])
+        assert not rag.query("我的考试是哪天？").found
+        m11.shelve(rag.library, [("考试", "我的考试是12月4日，地点待定。"), ("鸟", "苍鹭在清晨捕鱼。")])
+        assert "12月4日" in rag.query("我的考试是哪天？").answer
+
+
 @pytest.mark.parametrize("question", ABOUT_ME)
 def test_a_question_only_the_learner_can_answer_is_known_as_such(question):
     assert about_me.is_asked(question)

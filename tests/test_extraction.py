@@ -150,6 +150,27 @@ def test_a_definition_is_known_by_whatever_words_stand_for_is(question, definiti
         assert texts(best(question, source)) == [definition]
 
 
+@pytest.mark.parametrize(
+    ("question", "source", "answer"),
+    [
+        ("工作记忆能存多少条？", "工作记忆保存刚刚发生的事。它容量小（默认 50 条）。", "它容量小（默认 50 条）。"),
+        ("工作记忆多久过期？", "工作记忆保存刚刚发生的事。它一小时后过期。", "它一小时后过期。"),
+        (
+            "How many entries does working memory hold?",
+            "Working memory holds the last turns. It is small (50 entries).",
+            "It is small (50 entries).",
+        ),
+    ],
+)
+def test_an_amount_of_what_is_asked_for_answers_for_the_sentence_before_it(question, source, answer):
+    assert best(question, source)[0].text == answer
+
+
+def test_a_line_that_opens_a_list_is_quoted_with_its_first_item_and_never_with_a_bare_number():
+    source = "RAG 的核心优势包括：\n1. 更准确：回答有来源。\n2. 更新快。"
+    assert best("RAG 的优势是什么？", source)[0].text == "RAG 的核心优势包括：\n1. 更准确：回答有来源。"
+
+
 def test_words_that_only_ask_for_a_meaning_lead_nowhere_else():
     assert subject_terms("RAG 指的是什么意思？") == ["rag"]
     assert subject_terms("What is the meaning of RAG?") == ["rag"]

@@ -25,6 +25,8 @@ m12 = import_module("12_memory_enhanced_rag")
         ("What is the maximum length?", "The minimum length is three."),
         ("What happens before consolidation?", "After consolidation the events are archived."),
         ("整合之前做什么？", "整合之后归档。"),
+        ("哪些记忆会被遗忘？", "学习者写下的内容不会被遗忘。"),
+        ("哪些记忆不会被遗忘？", "三十天以上的会被遗忘。"),
     ],
 )
 def test_a_sentence_about_the_other_side_is_told(question, sentence):
@@ -46,6 +48,8 @@ def test_a_sentence_about_the_other_side_is_told(question, sentence):
         ("What increases recall?", "A larger pool raises recall and reduces precision."),
         ("What happens before consolidation?", "Events are scored after each turn, then consolidation begins."),
         ("What is the maximum length?", "It has up to three words, and at least one of them is short."),
+        ("哪些记忆会被遗忘？", "大多数被遗忘的记忆只是移出视线。"),
+        ("哪些记忆不会被遗忘？", "写下的不会被遗忘。"),
     ],
 )
 def test_other_sentences_are_left_alone(question, sentence):
@@ -61,6 +65,8 @@ def test_other_sentences_are_left_alone(question, sentence):
         "What is HyDE?",
         "Does it increase or decrease?",
         "整合之前和整合之后有什么",
+        "写下的内容会被遗忘吗？",
+        "哪些记忆会不会被遗忘？",
         "",
     ],
 )
