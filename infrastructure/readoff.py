@@ -26,6 +26,7 @@ FROM_THE_BEGINNING = 3  # sentences that say what a document is about
 PASSAGES_OF_A_HEADING = 3  # read of a chapter under each of its headings: its first sentences are wanted
 BEGINNING = 8  # passages of a document without an abstract
 FIRST_HEADINGS = 6  # among which an introduction introduces the document and not a chapter
+FRONT_PAGES = 3  # on which a book says what it is called
 LONGEST_LIST = 15  # headings listed
 
 
@@ -94,38 +95,36 @@ class PlaceReader:
         """
         documents = self.library.documents()
         named, asked = _named_in(question, documents)
-        if named is None:
-            named, asked = self._called(question, documents)
+        candidates, asked = (documents, asked) if named else self._called(question, documents)
         place = place_in(asked)
         answered = next((trace for trace in before if trace.get("found")), {"read_off": None})
         if place is None or not documents or (place.bare and "read_off" not in answered):
             return None  # "summarize" asks for what was just spoken of, if something was
         if place.kind in ("outline", "pages", "chapters"):
             return self._counted(place, question, [named] if named else documents)
-        document, remark = (named, "") if named else _document_meant(documents, before)
+        document, remark = (named, "") if named else _document_meant(candidates, before)
         reader = {"page": self._page, "chapter": self._chapter, "document": self._document}[place.kind]
         last = next((trace["read_off"] for trace in before if "read_off" in trace), {})
         reading = reader(place, question, document, last)
         subject = _subject(place, question) if reading and reading.found else ""
         return reading and replace(reading, document=document, remark=remark, subject=subject)
 
-    def _called(self, question: str, documents: Sequence[DocumentInfo]) -> tuple[DocumentInfo | None, str]:
-        """As `_named_in`, of a book by what people call it: 南瓜书第3章. The one document is meant that says so in its name or on
-        its first page; with several or none it is still a place in some document, and not a matter of likeness."""
+    def _called(self, question: str, documents: Sequence[DocumentInfo]) -> tuple[Sequence[DocumentInfo], str]:
+        """The question as of `_named_in`, for a book by what people call it: 南瓜书第3章. Those documents may be meant that
+        say so in their name or on their first pages; when none does, each: it is still a place, and not a matter of likeness."""
         called = _CALLED.match(question)
         if called is None:
-            return None, question
-        words = (called["name"].lower(), called["name"].lower().removesuffix(called["noun"]).rstrip("的 "))
-        asked = THIS_DOCUMENT + question[called.end() :]
-        for name in words:
-            saying = [document for document in documents if name and name in self._title_page(document)]
-            if len(saying) == 1:
-                return saying[0], asked
-        return None, asked
+            return documents, question
+        whole = called["name"].lower()
+        for name in (whole, whole.removesuffix(called["noun"]).rstrip("的 ")):
+            if name and (saying := [document for document in documents if name in self._front(document)]):
+                documents = saying
+                break
+        return documents, THIS_DOCUMENT + question[called.end() :]
 
-    def _title_page(self, document: DocumentInfo) -> str:
-        stored = self.library.page(document.document_id, 1)
-        return f"{document.name}\n{stored.clean if stored else ''}".lower()
+    def _front(self, document: DocumentInfo) -> str:
+        pages = (self.library.page(document.document_id, page) for page in range(1, FRONT_PAGES + 1))
+        return "\n".join([document.name, *(page.clean for page in pages if page)]).lower()
 
     # ---- How many, and the table of contents ----
 
