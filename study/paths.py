@@ -84,8 +84,8 @@ _GLOB = re.compile(r"[*?\[]")
 def expand(words: Sequence[str]) -> list[Path | DocumentError]:
     """The files meant, each once, in order. A folder gives the readable files in it, at any depth, in natural order.
 
-    Where a folder holds nothing to read, or nothing matches a pattern, the sentence about it stands in place of the files. A name
-    that does not exist is passed on as it is: whoever opens it says so.
+    Where a folder is locked or holds nothing to read, or nothing matches a pattern, the sentence about it stands in place of
+    the files. A name that does not exist is passed on as it is: whoever opens it says so.
     """
     found: dict[Path | DocumentError, None] = {}
     for word in _as_paths(words):
@@ -162,7 +162,7 @@ def is_folder(path: Path) -> bool:
         return False
 
 
-def _files(path: Path) -> Iterable[Path]:
+def _files(path: Path) -> Iterable[Path | DocumentError]:
     if is_folder(path):
         return _in_folder(path)
     if _GLOB.search(str(path)) and not exists(str(path)):
@@ -170,20 +170,32 @@ def _files(path: Path) -> Iterable[Path]:
     return [path]
 
 
-def _in_folder(folder: Path) -> list[Path]:
+def _in_folder(folder: Path) -> list[Path | DocumentError]:
     from study.reading import MARKDOWN_SUFFIXES, OFFICE_SUFFIXES, TEXT_SUFFIXES
 
     readable = (".pdf", *MARKDOWN_SUFFIXES, *TEXT_SUFFIXES, *OFFICE_SUFFIXES)
-    inside = [path for path in folder.rglob("*") if path.suffix.lower() in readable and path.is_file()]
-    files = [path for path in inside if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
-    if not files:
+    inside = [folder, *folder.rglob("*")]
+    inside = [path for path in inside if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
+    locked = [path for path in inside if is_folder(path) and not os.access(path, os.R_OK | os.X_OK)]
+    inside = [path for path in inside if path.suffix.lower() in readable and path.parent not in locked]
+    files = sorted(filter(Path.is_file, inside), key=natural_order)
+    if not files and not locked:
         raise DocumentError(
             tr(
                 f"There is no file in {folder} that can be read; name another folder.",
                 f"{folder} 里没有可以读取的文件，请换一个文件夹。",
             )
         )
-    return sorted(files, key=natural_order)
+    return [*files, *map(_locked, locked)]
+
+
+def _locked(folder: Path) -> DocumentError:
+    return DocumentError(
+        tr(
+            f"The folder {folder} cannot be opened: check that you may read it.",
+            f"无法打开文件夹 {folder}：请检查读取权限。",
+        )
+    )
 
 
 def _matching(pattern: Path) -> list[Path]:

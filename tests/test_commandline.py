@@ -433,6 +433,13 @@ def test_a_folder_gives_its_readable_files_in_natural_order(files):
     assert [path.name for path in expand(["b"])] == ["ch2.PDF", "ch10.pdf", "notes.md"]
 
 
+def test_a_locked_folder_is_named_beside_the_files_that_can_be_read(files, monkeypatch):
+    files("b/ch1.pdf", "b/locked/ch2.pdf")
+    monkeypatch.setattr(paths.os, "access", lambda path, _mode: path.name != "locked")
+    first, error = expand(["b"])
+    assert first == Path("b/ch1.pdf") and "b/locked cannot be opened" in str(error).replace("\\", "/")
+
+
 def test_patterns_are_expanded_when_the_shell_has_not(files):
     files("ch1.pdf", "ch2.pdf", "a[1].pdf")
     assert expand(["ch*.pdf"]) == [Path("ch1.pdf"), Path("ch2.pdf")]
