@@ -333,11 +333,9 @@ class PDFLearningAssistant:
         use_memory: bool = True,
         on_text: Callable[[str], None] | None = None,
     ) -> "m12.Answer":
-        """Ask the documents; see MemoryRAG.query. An empty question, or a text in place of one, is a UsageError."""
+        """Ask the documents; see MemoryRAG.query. A question without a word, or a text in place of one, is a UsageError."""
         from infrastructure.utterance import LONGEST_QUESTION
 
-        if not question.strip():
-            raise UsageError(tr("The question is empty; type what you want to know.", "问题是空的；请输入想问的内容。"))
         if len(question) > LONGEST_QUESTION:
             raise UsageError(
                 tr(
@@ -346,6 +344,8 @@ class PDFLearningAssistant:
                     f"问题有 {len(question):,} 个字符，最多 {LONGEST_QUESTION:,} 个；请简短提问，长文本请存成文件后加载。",
                 )
             )
+        if not tokens(question):
+            raise UsageError(tr("The question is empty; type what you want to know.", "问题是空的；请输入想问的内容。"))
         return self._rag.query(question, use_mqe, use_hyde, top_k, use_memory=use_memory, on_text=on_text)
 
     # ---- §6.2 Notes go to semantic memory (笔记进入语义记忆) ----

@@ -223,10 +223,10 @@ _FLAGS = _CHOICES.keys()
 def _first_given(
     flag: Any, variable: str | None, environ: Mapping[str, str], from_file: Mapping[str, str]
 ) -> tuple[Any, str]:
-    """(value, source). None, False and "" were not given."""
+    """(value, source). None, False and nothing but spaces were not given."""
     named = (flag, environ.get(variable or ""), from_file.get(variable or ""))
     for value, source in zip(named, SOURCES, strict=False):
-        if value is not None and value is not False and value != "":
+        if value is not None and value is not False and str(value).strip():
             return value, source
     return None, "default"
 

@@ -444,7 +444,7 @@ def test_chapters_are_read_off_the_outline(assistant, book):
     ]
 
 
-@pytest.mark.parametrize("question", ["", "  \n", "\u3000"])
+@pytest.mark.parametrize("question", ["", "  \n", "\u3000", "?", "\u200b", "！"])
 def test_an_empty_question_is_a_usage_error(assistant, question):
     with pytest.raises(UsageError):
         assistant.ask(question)

@@ -32,7 +32,7 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_file():
     assert seen == [("a", "flag"), ("b", "environment"), ("c", ".env")]
 
 
-@pytest.mark.parametrize("absent", [None, ""])
+@pytest.mark.parametrize("absent", [None, "", " "])
 def test_an_empty_value_is_no_value(absent):
     settings = load({"llm_model": absent}, {"LLM_MODEL": ""}, {"LLM_MODEL": "c"})
     assert settings.llm_model == "c"
