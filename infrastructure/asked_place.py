@@ -104,7 +104,13 @@ _STEPS = {
 }
 # (kind, form); the groups are the numbers, a second one is the section in a chapter.
 _PLACES = (
-    ("page", re.compile(r"\b(?:the )?(?:page|pg\.?|p\.) ?(?:no\.? ?|number )?(\d{1,4}|[ivx]{1,5})\b(?![.%]\d)")),
+    (
+        "page",
+        re.compile(
+            r"\b(?:the )?(?:page|pg\.?|p\.) ?(?:no\.? ?|number )?"
+            rf"(\d{{1,4}}|[ivx]{{1,5}}|{'|'.join(_WORDS)})\b(?![.%]\d)"
+        ),
+    ),
     ("pdf", re.compile(r"\bpdf page ?(\d{1,4})\b|\bpdf ?的?第 ?(\d{1,4}) ?页")),
     ("page", re.compile(rf"第({_FIGURES_OR_HAN})页|\b(?:the )?({_ORDINAL}|next|following|previous|last|final) page\b")),
     ("page", re.compile(r"(下一|上一|最后一|末)页")),

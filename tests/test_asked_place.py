@@ -18,6 +18,7 @@ from infrastructure.asked_place import LAST, NEXT, PREVIOUS, THIS_DOCUMENT, Plac
         ("page 7", "7"),
         ("and page 6?", "6"),
         ("What about page iv?", "iv"),
+        ("What is on page one?", "1"),
         ("Can you tell me what page 9 is about?", "9"),
         ("the next page", NEXT),
         ("What is on the last page?", LAST),
