@@ -121,11 +121,19 @@ def _measure(screen: Screen, args: argparse.Namespace, argv: Sequence[str], scri
 
 
 def _refuse_senseless(args: argparse.Namespace) -> None:
-    """A number that leaves nothing to measure is said at once, not after minutes."""
+    """A number that leaves nothing to measure, or a file that has no folder, is said at once, not after minutes."""
     if args.limit is not None and args.limit < 1:
         raise UsageError(tr("--limit wants a number from 1 on.", "--limit 要 1 以上的数字。"))
     if any(size < SIZES[0] for size in args.speed or ()):
         raise UsageError(tr(f"--speed wants sizes from {SIZES[0]:,} on.", f"--speed 的规模要在 {SIZES[0]:,} 以上。"))
+    for path in filter(None, (args.json, args.html)):
+        if path.is_dir() or not path.absolute().parent.is_dir():
+            raise UsageError(
+                tr(
+                    f"{path} is no file in a folder that exists; name another file.",
+                    f"{path} 不在现有的文件夹里；请换一个文件名。",
+                )
+            )
 
 
 def _corpora(args: argparse.Namespace) -> list[tuple[str, Callable[[], Any]]]:
