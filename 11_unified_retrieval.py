@@ -667,13 +667,17 @@ def lesson(home: Path) -> "Iterator[RenderableType]":
         )
         shown = [(r["heading_path"], r["words"], r.get("cosine", ""), r["score"], r["relevance"]) for r in rows]
         yield table(*columns, rows=shown)
+        yield tr(
+            f"The score orders what was found; relevance says whether it is about the question at all, from {RELEVANT} on.",
+            f"得分决定先后；相关度说明是否切题，{RELEVANT} 以上才算。",
+        )
         yield heading(OFF_TOPIC[language()])
         found = retriever.search(OFF_TOPIC[language()], min_relevance=RELEVANT)
         yield "\n".join(result.passage.content for result in found) or tr("Nothing relevant: [].", "没有相关内容：[]。")
     yield from try_it(
         tr(
-            "MQE_WEIGHT = HYDE_WEIGHT = 0: only the question itself is left; which section drops?",
-            "把 MQE_WEIGHT 和 HYDE_WEIGHT 改成 0：只剩原问题，看哪一节掉下去？",
+            "MQE_WEIGHT = HYDE_WEIGHT = 0: only the question itself is left; the section HyDE loses.",
+            "把 MQE_WEIGHT 和 HYDE_WEIGHT 改成 0：只剩原问题，HyDE 那一节掉出前五。",
         ),
         tr(
             "Ask OFF_TOPIC for tomatoes (番茄怎么炒？): the recipe is found, and only the recipe.",
