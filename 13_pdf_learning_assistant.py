@@ -377,7 +377,7 @@ class PDFLearningAssistant:
             content,
             0.8,
             self._rag.session_id,
-            concept=repair(concept).strip() or "general",
+            concept=" ".join(repair(concept).split()) or "general",
             note_type="user_note",
             **place,
         )

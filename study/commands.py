@@ -59,6 +59,10 @@ def docs(desk: Desk, args: Namespace) -> int:
 
 def remove(desk: Desk, args: Namespace) -> int:
     wanted = text_of(args.document)
+    if not wanted.strip():  # as in remove "$FILE": the only document there is was not meant
+        raise UsageError(
+            tr("Which document? remove DOC; docs lists them.", "要移除哪份资料？remove 资料名；docs 会列出。")
+        )
     if desk.assistant.removed_earlier(wanted):
         return _purge_removed(desk, wanted, args)
     info = desk.assistant.find_document(wanted)

@@ -467,6 +467,11 @@ def test_half_a_character_in_a_question_or_a_note_does_no_harm(assistant, book):
     assert assistant.review("concept").noted[0].content == "half  a note"
 
 
+def test_a_concept_is_one_line(assistant):
+    assistant.add_note("Evidence first.", concept=" two\nlines ")
+    assert assistant.notes()[0].metadata["concept"] == "two lines"
+
+
 # ---- Notes (§6.2) ----
 
 

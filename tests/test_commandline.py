@@ -527,6 +527,13 @@ def test_a_document_is_removed_by_name_id_or_number(run, files, assistant, wante
     assert [info.name for info in assistant.documents()] == ["a.pdf"]
 
 
+def test_a_document_without_a_name_is_not_the_only_one_there_is(run, files, assistant):
+    files("a.pdf")
+    run("load", "a.pdf")
+    code, _, error = run("remove", "")
+    assert code == 2 and "Which document?" in error and assistant.documents()
+
+
 def test_the_lesson_works_in_a_folder_that_goes_away(run, tmp_path):
     code, out, _ = run("lesson")
     heading, folder = out.splitlines()
