@@ -110,9 +110,9 @@ def next_step(topic: str, asked: Sequence, noted: Sequence, wrong: Sequence[Mist
         place = _place(unread)
         return tr(f"Read {place}: you have not opened it yet.", f"可以读 {place}：这一页你还没有看过。")
     if again := next((mistake for mistake in wrong if not mistake.known_since), None):
-        where = f"{again.document}, p. {again.page_label or again.page}" if again.page else again.document
-        where = where or tr("your note", "你的笔记")
-        return tr(f"Read {where} again, then type: quiz {topic}", f"重读 {where}，再输入：quiz {topic}")
+        place = _page(again.document, again.page, again.page_label) if again.page else again.document
+        place = place or tr("your note", "你的笔记")
+        return tr(f"Read {place} again, then type: quiz {topic}", f"重读 {place}，再输入：quiz {topic}")
     if gaps:
         place = _place(gaps[0])
         return tr(f"Go on with {place}: nothing of it was touched.", f"接着读 {place}：这部分还没有碰过。")
@@ -127,5 +127,13 @@ def next_step(topic: str, asked: Sequence, noted: Sequence, wrong: Sequence[Mist
 
 
 def _place(section: Section) -> str:
-    place = f"{section.document}, p. {section.page_label or section.page}"
-    return f"{place} ({section.heading_path})" if section.heading_path else place
+    place = _page(section.document, section.page, section.page_label)
+    heading = section.heading_path
+    return place + tr(f" ({heading})", f"（{heading}）") if heading else place
+
+
+def _page(document: str, page: int, page_label: str | None) -> str:
+    """In the words and with the numbers of the list above it."""
+    from study.blocks import place  # brings rich with it
+
+    return f"{document}{tr(', ', '，')}{place(page, page_label)}"

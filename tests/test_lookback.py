@@ -4,7 +4,9 @@ import pytest
 from data.make_pdfs import make_pdf
 from screen import shown
 
+from infrastructure.language import set_language
 from study import views
+from study.lookback import Section, next_step
 
 BOOK = """# 1 Tides
 
@@ -95,6 +97,16 @@ def test_the_next_step_names_the_page_to_read_again(assistant):
         assert section.touched
     assistant.tutor.answer(card_about(assistant, "moon").card_id, "30")
     assert assistant.review("moon").next_step == "Read tides.md, p. 1 again, then type: quiz moon"
+
+
+def test_the_next_step_has_the_words_and_numbers_of_the_list_above_it():
+    unread = Section("guide.pdf", "3 Forgetting", 6, False, "4")
+    set_language("zh")
+    try:
+        step = next_step("遗忘", [], [], [], [unread], [])
+    finally:
+        set_language("en")
+    assert step == "可以读 guide.pdf，第 4 页（PDF 第 6 页）（3 Forgetting）：这一页你还没有看过。"
 
 
 def test_nothing_yet_names_the_sections_that_cover_it(assistant):
