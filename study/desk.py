@@ -3,6 +3,7 @@
 A command does not know whether it was typed into a shell or into the session; what differs between the two is decided here.
 """
 
+import errno
 import getpass
 import os
 import shutil
@@ -293,7 +294,9 @@ class Desk:
 
 
 def unexpected(error: Exception) -> str:
-    """The sentence for a fault of ours."""
+    """The sentence for a fault of ours, or for a disk that is full wherever it was met."""
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return tr("The disk is full; free some space and try again.", "磁盘已满；请腾出空间后重试。")
     what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
     return tr(
         f"Something went wrong inside the program ({what}); run it with --debug to see where.",

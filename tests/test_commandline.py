@@ -1,4 +1,5 @@
 import doctest
+import errno
 import io
 import json
 import os
@@ -318,6 +319,13 @@ def test_an_unexpected_error_is_one_sentence_that_names_debug(run):
     code, _, err = run("ask", "crash")
     assert code == 1 and "boom" in err and "--debug" in err and "Traceback" not in err
     assert "Traceback" in run("ask", "crash", "--debug")[2]
+
+
+def test_a_full_disk_is_no_fault_of_the_program():
+    assert (
+        desk.unexpected(OSError(errno.ENOSPC, "No space left on device"))
+        == "The disk is full; free some space and try again."
+    )
 
 
 def test_an_error_of_the_learners_is_shown_as_it_is(run):
