@@ -676,8 +676,8 @@ def lesson(home: Path) -> "Iterator[RenderableType]":
         yield "\n".join(result.passage.content for result in found) or tr("Nothing relevant: [].", "没有相关内容：[]。")
     yield from try_it(
         tr(
-            "MQE_WEIGHT = HYDE_WEIGHT = 0: only the question itself is left; the section HyDE loses.",
-            "把 MQE_WEIGHT 和 HYDE_WEIGHT 改成 0：只剩原问题，HyDE 那一节掉出前五。",
+            "MQE_WEIGHT = HYDE_WEIGHT = 0: only the question itself is left; the section MQE falls from second to third.",
+            "把 MQE_WEIGHT 和 HYDE_WEIGHT 改成 0：只剩原问题，MQE 那一节从第二掉到第三。",
         ),
         tr(
             "Ask OFF_TOPIC for tomatoes (番茄怎么炒？): the recipe is found, and only the recipe.",
