@@ -227,8 +227,16 @@ def statements(text: str) -> tuple[list[Statement], str]:
         if found is None:
             rest.append(sentence)
         else:
+            name = _NAME_FIRST.match(sentence)
+            told += [Statement(name[1], "fact")] if name else []
             told.append(found)
     return (told, " ".join(rest)) if told else ([], text)
+
+
+# "I am called X, and …": the name is a value of its own, asked for by itself; what follows may lean on its "I".
+_NAME_FIRST = re.compile(
+    r"(?:(?:你好|大家好)[,，!！]\s*)?((?:我叫|我的名字是|(?i:my name is) )[^,，。.;；]{1,20}?)\s*[,，]\s*(?!不|not\b)\S"
+)
 
 
 def _statement(sentence: str) -> Statement | None:

@@ -429,6 +429,17 @@ def test_a_wish_to_be_told_something_is_a_question(text):
     assert statements(text) == ([], text)
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("我叫小林，下周五考信息检索。", "我叫小林"),
+        ("My name is Lin Wei, and my exam is on Friday.", "My name is Lin Wei"),
+    ],
+)
+def test_a_name_told_with_something_else_is_a_statement_of_its_own(text, name):
+    assert [statement.text for statement in statements(text)[0]] == [name, text]
+
+
 def test_a_statement_before_a_question_leaves_the_question():
     told, rest = statements("我更关心真实指标。那下一步怎么优化？")
     assert (told[0].text, rest) == ("我更关心真实指标。", "那下一步怎么优化？")
