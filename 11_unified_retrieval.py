@@ -24,7 +24,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from infrastructure.calibration import RELEVANT
+from infrastructure.calibration import RELEVANT, speaks
 from infrastructure.entities import extract_entities
 from infrastructure.errors import EmbedderUnavailable, LLMUnavailable, RerankerUnavailable
 from infrastructure.fusion import Candidate
@@ -508,6 +508,7 @@ class UnifiedRetriever:
             others = [candidate for candidate, _, _ in merged if candidate.id not in judged]
             judge(self.storage, "chunk", variant.text, others, vector=self._vector(variant))
         passages = self.library.passages(candidate.id for candidate, _, _ in merged)
+        _prefer_own_language([candidate for candidate, _, _ in merged], passages, language_of(asked[-1].text))
         return [
             Result(passages[candidate.id], round(score, 4), candidate.relevance, candidate.why(), found_by)
             for candidate, score, found_by in merged
@@ -580,6 +581,16 @@ class UnifiedRetriever:
                 source.passages.append(beside)
         source.passages.sort(key=lambda passage: passage.position)
         return taken
+
+
+def _prefer_own_language(candidates: Sequence[Candidate], passages: dict[int, Passage], asked: str) -> None:
+    """The surer a passage in the question's language answers it, the less one in the other language counts that shares no word
+    with it: such a passage stands on its cosine alone, and that errs across languages."""
+    own = {id for id, passage in passages.items() if speaks(tokens(passage.content), asked)}
+    best = max((candidate.relevance for candidate in candidates if candidate.id in own), default=0.0)
+    for candidate in candidates:
+        if candidate.id not in own and not candidate.coverage and best >= RELEVANT:
+            candidate.relevance *= 1 - best
 
 
 def merge(pools: dict[Variant, Sequence[Candidate]]) -> list[tuple[Candidate, float, dict[str, float]]]:

@@ -120,17 +120,21 @@ def relevance_of(
     anchors: "Anchors | None",
     is_short: bool,
     rows: int,
+    needs_words: bool = False,
 ) -> float:
     """Relevance in [0, 1] of an indexed text (its `words`) for a question in the language `asked`, "en" or "zh".
 
     coverage, share in [0, 1]; cosine None without a vector, anchors None for an embedder of unknown scale: words decide.
-    rows: texts on the shelf. is_short: one of the two is no more than a note or a word.
+    rows: texts on the shelf. is_short: one of the two is no more than a note or a word. needs_words: across languages only
+    shared words count, since the question says too little for its cosine to mean anything.
     """
     rows = max(rows, FEW) if is_short else rows  # a short text is near to anything, however few there are
     if cosine is None or anchors is None:
         return WORDS_ONLY[asked].relevance(0.0, coverage, share, rows=rows)
     if speaks(words, asked):
         return WITH_VECTORS[asked].relevance(rescaled(cosine, anchors_for(anchors, asked)), coverage, share, rows=rows)
+    if needs_words:
+        return WORDS_ONLY[asked].relevance(0.0, coverage, share, rows=rows)
     direction = "en to zh" if asked == "en" else "zh to en"
     cosine01 = rescaled(cosine, anchors_for(anchors, direction))
     calibration = WITH_VECTORS[f"{direction}, short" if is_short else direction]

@@ -235,10 +235,18 @@ def _judge(storage: Storage, shelf: str, query: str, candidates, cosines: dict[i
     anchors = getattr(storage.embedder, "anchors", None) if cosines else None
     asked, rows = language_of(query), storage.count(shelf)
     is_short = shelf != "chunk" or len(content.query) == 1  # a word alone is near to anything, as a note is
+    mixed = anchors is not None and shelf == "chunk" and storage.languages.of(shelf) is not None
+    known = {"asked": asked, "anchors": anchors, "is_short": is_short, "rows": rows}
+    known["needs_words"] = mixed and _says_little(content.query)
     for candidate, words, coverage, share in zip(candidates, texts, covered, shares, strict=True):
         cosine = cosines.get(candidate.id)
-        relevance = relevance_of(
-            cosine, coverage, share, words, asked=asked, anchors=anchors, is_short=is_short, rows=rows
-        )
+        relevance = relevance_of(cosine, coverage, share, words, **known)
         if relevance >= candidate.relevance:
             candidate.cosine, candidate.coverage, candidate.relevance = cosine, coverage, relevance
+
+
+def _says_little(query: Sequence[str]) -> bool:
+    """Three words, or a Chinese term of six characters, which has five in pairs. On a shelf that speaks both languages their
+    vector does not count across: what the own language does not answer is mostly not there, and passages of the other come
+    near by chance. Where all is in the other language, they are all there is."""
+    return len(query) <= (5 if all(is_cjk(word[0]) for word in query) else 3)

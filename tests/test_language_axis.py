@@ -1,20 +1,23 @@
 """A shelf in two languages: passages of both are found, whichever language the question has."""
 
 import math
+from importlib import import_module
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infrastructure.calibration import ACROSS, likeness
+from infrastructure.calibration import ACROSS, likeness, relevance_of
 from infrastructure.fusion import Candidate, Weights, fuse
 from infrastructure.language_axis import FEWEST, without_language
-from infrastructure.ranking import hybrid_search
+from infrastructure.library import Passage
+from infrastructure.ranking import _says_little, hybrid_search
 from infrastructure.shelves import Text
 from infrastructure.storage import Storage
 from infrastructure.text import tokens
 
+m11 = import_module("11_unified_retrieval")
 ANCHORS = {"en": (0.7, 0.9), "zh": (0.8, 0.9), "en to zh": (0.6, 0.7), "zh to en": (0.6, 0.7)}
 TOPICS = 60  # of each language: more passages than a leg nominates
 
@@ -130,3 +133,41 @@ def test_an_embedder_of_unknown_scale_keeps_its_cosines(anchors):
 def test_fusion_takes_the_likeness_in_place_of_the_cosine():
     near, like = Candidate(1, "s", 0, cosine=0.9, likeness=0.1), Candidate(2, "s", 9, cosine=0.5, likeness=0.9)
     assert [candidate.id for candidate in fuse([near, like], Weights(words=0.0))] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("words", "little"),
+    [
+        (["hyde"], True),
+        (["bootstrap", "sampl"], True),
+        (["量子", "子纠", "纠缠"], True),
+        (["how", "rag", "system", "evalu"], False),
+        (["写回", "回质", "质量", "量门", "门槛", "是多"], False),
+    ],
+)
+def test_few_words_say_little(words, little):
+    assert _says_little(words) == little
+
+
+def test_across_languages_a_few_words_on_a_mixed_shelf_count_by_what_they_share():
+    judged = {"asked": "zh", "anchors": ANCHORS, "is_short": False, "rows": 50}
+    english = tokens("an English text of words")
+    assert relevance_of(0.8, 0.0, 0.0, english, **judged) > 0.5
+    assert relevance_of(0.8, 0.0, 0.0, english, needs_words=True, **judged) < 0.1
+    assert relevance_of(0.8, 0.5, 1.0, english, needs_words=True, **judged) > 0.9
+    chinese = tokens("一段中文的文本")
+    alone = relevance_of(0.8, 0.1, 0.1, chinese, **judged)
+    assert relevance_of(0.8, 0.1, 0.1, chinese, needs_words=True, **judged) == alone
+
+
+def test_what_the_own_language_answers_is_not_joined_by_chance_finds_of_the_other():
+    own, other, shares = (Candidate(n, "s", n, relevance=0.9, coverage=c) for n, c in ((1, 0.5), (2, 0.0), (3, 0.2)))
+    places = {"chunk_id": "", "document_id": "", "document": "", "heading_path": "", "position": 0}
+    spans = {"start": 0, "end": 0, "page_start": 1, "page_end": 1}
+    contents = {1: "自助法是一种抽样方法", 2: "Retrieval comes before the answer", 3: "HyDE writes an answer first"}
+    passages = {n: Passage(id=n, content=content, **places, **spans) for n, content in contents.items()}
+    m11._prefer_own_language([own, other, shares], passages, "zh")
+    assert (own.relevance, shares.relevance) == (0.9, 0.9) and other.relevance == pytest.approx(0.09)
+    own.relevance, other.relevance = 0.2, 0.9  # nothing of its own: the other language may answer
+    m11._prefer_own_language([own, other], passages, "zh")
+    assert other.relevance == 0.9
