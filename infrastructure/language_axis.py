@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SAMPLE = 2_000  # texts looked at to tell which languages a shelf speaks
 EACH = 100  # texts of a language that its mean vector is made of
 FEWEST = 3  # … and with fewer it has none: those few are found, or the shelf is so small that all are
-GROWTH = 1.1  # times the texts, or as many fewer, after which the axis is looked for again
+GROWTH = 1.1  # times the vectors, or as many fewer, after which the axis is looked for again
 
 
 class LanguageAxis:
@@ -26,22 +26,25 @@ class LanguageAxis:
 
     def __init__(self, storage: "Storage") -> None:
         self._storage = storage
-        self._found: dict[str, tuple[str, int, Any]] = {}  # shelf → (embedder, texts then, axis)
+        self._found: dict[str, tuple[str, int, Any]] = {}  # shelf → (embedder, vectors then, axis)
 
     def of(self, shelf: str) -> Any:
         """(dim,), or None for a shelf that speaks one language."""
-        embedder, count = self._storage.recorded_embedder or "", self._storage.count(shelf)
-        known = self._found.get(shelf)
+        embedder, known = self._storage.recorded_embedder or "", self._found.get(shelf)
+        waiting = self._storage.database.value(
+            "SELECT count(*) FROM pending WHERE op = 'embed' AND shelf = ?", (shelf,)
+        )
+        count = self._storage.count(shelf) - waiting  # texts with a vector: they come in while the learner asks already
         if known is None or known[0] != embedder or not known[1] / GROWTH <= count <= known[1] * GROWTH:
-            self._found[shelf] = (embedder, count, self._look(shelf, count))
+            self._found[shelf] = (embedder, count, self._look(shelf))
         return self._found[shelf][2]
 
-    def _look(self, shelf: str, count: int) -> Any:
+    def _look(self, shelf: str) -> Any:
         import numpy as np
 
         rows = self._storage.database.rows(
             "SELECT id, substr(content, 1, 200) AS beginning FROM texts WHERE shelf = ? AND id % ? = 0",
-            (shelf, max(1, count // SAMPLE)),
+            (shelf, max(1, self._storage.count(shelf) // SAMPLE)),
         )
         speaking: dict[str, list[int]] = {"en": [], "zh": []}
         for row in rows:

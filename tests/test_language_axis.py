@@ -85,8 +85,16 @@ def test_the_axis_is_found_once_and_again_when_the_shelf_has_grown(storage, monk
     storage.settle(chroma=False)
     axis = storage.languages.of("chunk")
     assert np.linalg.norm(axis) == pytest.approx(1.0) and abs(axis[0]) > 0.9
-    monkeypatch.setattr(storage.languages, "_look", lambda *_: pytest.fail("looked again"))
+    monkeypatch.setattr(storage.languages, "_look", lambda _: pytest.fail("looked again"))
     assert storage.languages.of("chunk") is axis
+
+
+def test_the_axis_is_found_when_the_vectors_come_in_after_the_first_question(storage):
+    texts = [f"English passage about thing{n}x" for n in range(9)] + [f"中文段落：事物乙{n}" for n in range(9)]
+    storage.add_texts("chunk", [Text(text, "book", text) for text in texts])
+    assert storage.languages.of("chunk") is None
+    storage.settle(chroma=False)
+    assert storage.languages.of("chunk") is not None
 
 
 def test_another_embedder_has_an_axis_of_its_own(storage):
