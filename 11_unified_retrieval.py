@@ -508,7 +508,8 @@ class UnifiedRetriever:
             others = [candidate for candidate, _, _ in merged if candidate.id not in judged]
             judge(self.storage, "chunk", variant.text, others, vector=self._vector(variant))
         passages = self.library.passages(candidate.id for candidate, _, _ in merged)
-        _prefer_own_language([candidate for candidate, _, _ in merged], passages, language_of(asked[-1].text))
+        if self.storage.languages.of("chunk") is not None:
+            _prefer_own_language([found[0] for found in merged], passages, language_of(asked[-1].text))
         return [
             Result(passages[candidate.id], round(score, 4), candidate.relevance, candidate.why(), found_by)
             for candidate, score, found_by in merged
@@ -583,10 +584,13 @@ class UnifiedRetriever:
         return taken
 
 
+BEGINNING = 200  # characters that tell which language a passage speaks
+
+
 def _prefer_own_language(candidates: Sequence[Candidate], passages: dict[int, Passage], asked: str) -> None:
     """The surer a passage in the question's language answers it, the less one in the other language counts that shares no word
     with it: such a passage stands on its cosine alone, and that errs across languages."""
-    own = {id for id, passage in passages.items() if speaks(tokens(passage.content), asked)}
+    own = {id for id, passage in passages.items() if speaks(tokens(passage.content[:BEGINNING]), asked)}
     best = max((candidate.relevance for candidate in candidates if candidate.id in own), default=0.0)
     for candidate in candidates:
         if candidate.id not in own and not candidate.coverage and best >= RELEVANT:
