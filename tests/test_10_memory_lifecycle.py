@@ -798,21 +798,22 @@ def test_the_log_of_a_purge_names_ids_and_no_words(home):
 
 
 def wait_until(condition):
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while not condition():
-        assert time.monotonic() < deadline, "nothing happened within five seconds"
+        assert time.monotonic() < deadline, "nothing happened within half a minute"
         time.sleep(0.005)
 
 
 def test_the_background_consolidates_when_woken_and_ends_when_stopped(home):
     home.working.add("the exam is on Friday", 0.9)
+    others = set(threading.enumerate())  # of sessions that other tests left open
     home.manager.start_background(interval_seconds=3600)
     home.manager.start_background(interval_seconds=3600)
     home.manager.wake()
     wait_until(lambda: home.episodic.size() == 1)
     home.manager.stop()
     home.manager.stop()
-    assert "life cycle" not in {thread.name for thread in threading.enumerate()}
+    assert "life cycle" not in {thread.name for thread in set(threading.enumerate()) - others}
 
 
 def test_the_background_runs_at_its_interval_and_after_a_restart(home):
