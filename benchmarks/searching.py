@@ -13,8 +13,8 @@ topic; a document has 200 of them on 50 pages. Figures are only comparable withi
 import argparse
 import json
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,11 +26,12 @@ sys.path.insert(0, str(PROJECT))
 from benchmarks.embedding import make_embedder  # noqa: E402
 from benchmarks.memory_stores import DIMENSION, Source  # noqa: E402
 from benchmarks.metrics import percentile  # noqa: E402
+from benchmarks.speed import clock  # noqa: E402
 from infrastructure.library import Library, NewChunk, StoredPage  # noqa: E402
 from infrastructure.storage import Storage  # noqa: E402
 
 IN_DOCUMENT, ON_PAGE = 200, 4  # chunks
-ASKED, WARM = 200, 10  # questions; asked once before any is timed
+WARM = 10  # questions that are asked once before any is timed
 TARGETS = {"search": {10_000: 15, 100_000: 40}, "ask": {10_000: 300, 100_000: 300}}  # ms, p95
 
 
@@ -83,25 +84,15 @@ def fill(storage: Storage, prepared: Prepared, source: Source, chunks: int) -> N
     storage.settle()
 
 
-def clock(work: Callable[[Any], Any], asked: Sequence[Any]) -> list[float]:
-    """Milliseconds of each, a few having been done once before."""
-    for question in asked[:WARM]:
-        work(question)
-    spent = []
-    for question in asked:
-        begun = time.perf_counter()
-        work(question)
-        spent.append(1000 * (time.perf_counter() - begun))
-    return spent
-
-
 def searches(storage: Storage, prepared: Prepared, source: Source) -> Iterator[tuple[str, list[float]]]:
     asked = source.questions(storage, "chunk")
     prepared.vectors |= {question: vector for question, vector, _, _ in asked}
-    find = import_module("11_unified_retrieval").UnifiedRetriever(storage).search
-    yield "search", clock(lambda q: find(q[0], use_hyde=False), asked)
-    yield "filtered: document", clock(lambda q: find(q[0], use_hyde=False, documents=[q[2]]), asked)
-    yield "filtered: pages", clock(lambda q: find(q[0], use_hyde=False, pages=(11, 20)), asked)
+    search = import_module("11_unified_retrieval").UnifiedRetriever(storage).search
+    works = [partial(search, question, use_hyde=False) for question, *_ in asked]
+    yield "search", clock(works, WARM)
+    inside = [partial(work, documents=[document]) for work, (_, _, document, _) in zip(works, asked, strict=True)]
+    yield "filtered: document", clock(inside, WARM)
+    yield "filtered: pages", clock([partial(work, pages=(11, 20)) for work in works], WARM)
 
 
 def questions(storage: Storage, prepared: Prepared, source: Source, embedder: Any) -> Iterator[tuple[str, list[float]]]:
@@ -117,7 +108,7 @@ def questions(storage: Storage, prepared: Prepared, source: Source, embedder: An
         embedder.forget_questions()  # the program embeds a question once while it answers it, but not for having met it before
         rag.query(question, write_back=False)
 
-    yield "ask", clock(ask, asked)
+    yield "ask", clock([partial(ask, question) for question in asked], WARM)
 
 
 def measure(folder: Path, sizes: Sequence[int], embedder: Any) -> Iterator[dict[str, Any]]:
@@ -130,14 +121,8 @@ def measure(folder: Path, sizes: Sequence[int], embedder: Any) -> Iterator[dict[
                 timed |= dict(questions(storage, prepared, source, embedder))
         for name, spent in timed.items():
             target = TARGETS.get("ask" if name == "ask" else "search", {}).get(size)
-            p95 = round(percentile(spent, 95), 1)
-            yield {
-                "chunks": size,
-                "what": name,
-                "median": round(percentile(spent, 50), 1),
-                "p95": p95,
-                "wanted": target,
-            }
+            median, p95 = (round(1000 * percentile(spent, share), 1) for share in (50, 95))
+            yield {"chunks": size, "what": name, "median": median, "p95": p95, "wanted": target}
 
 
 def main() -> int:

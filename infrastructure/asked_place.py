@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from infrastructure.amounts import NUMBER_WORDS, number
 from infrastructure.text import fold
 
 THIS_DOCUMENT = "\ue000"  # what a document's name in a question is replaced by
@@ -33,25 +34,10 @@ class Place:
 
 # ---- Numbers ----
 
-_WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
-_ORDINALS = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "twelfth",
-]
-_NUMBER = {word: number for words in (_WORDS, _ORDINALS) for number, word in enumerate(words, start=1)}
+_WORDS = list(NUMBER_WORDS)[1:13]  # "one" to "twelve"
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_NTH = {word: n for n, word in enumerate(_ORDINALS.split(), start=1)}
 _ROMAN = dict(zip("ivxlc", (1, 5, 10, 50, 100), strict=True))
-_HAN = {char: number for number, char in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
-_HAN_UNITS = {"十": 10, "百": 100}
 
 
 def number_of(word: str) -> int | None:
@@ -62,26 +48,13 @@ def number_of(word: str) -> int | None:
     """
     if word.isdecimal():
         return int(word)
-    if word in _NUMBER:
-        return _NUMBER[word]
+    if word in _NTH:
+        return _NTH[word]
     if re.fullmatch("[ivxlc]+", word):
         values = [_ROMAN[char] for char in word]
         following = [*values[1:], 0]
         return sum(value if value >= after else -value for value, after in zip(values, following, strict=True))
-    return _han_number(word) if re.fullmatch(_HAN_NUMBER, word) else None
-
-
-def _han_number(word: str) -> int:
-    if _HAN_UNITS.keys().isdisjoint(word):  # figure by figure: 一〇三
-        return int("".join(str(_HAN[char]) for char in word))
-    total, digit = 0, 0
-    for char in word:
-        if char in _HAN_UNITS:
-            total += (digit or 1) * _HAN_UNITS[char]
-            digit = 0
-        else:
-            digit = _HAN[char]
-    return total + digit
+    return int(number(word)) if word in _WORDS or re.fullmatch(_HAN_NUMBER, word) else None
 
 
 # ---- The document, and the place, as they are written ----
@@ -94,7 +67,7 @@ _DOCUMENT = re.compile(
     rf"|我的(?:文档|文件|资料|pdf)|(?:这一?|该|那|本|整)[份篇本个部]?{_NOUN_ZH}|[全本]文(?!件)|[全本]书"
 )
 _HAN_NUMBER = "[零〇一二两三四五六七八九十百]{1,5}"
-_ORDINAL = "|".join(_ORDINALS)
+_ORDINAL = "|".join(_NTH)
 _FIGURES_OR_HAN = rf"\d{{1,4}}|{_HAN_NUMBER}"
 _SECTION = r"\d{1,3}(?:\.\d{1,3}){0,4}"
 _STEPS = {

@@ -70,9 +70,8 @@ class VectorMatrix:
         version = self._database.data_version()
         others_wrote = self._seen_version is not None and version != self._seen_version
         self._seen_version = version
-        newest = (
-            self._database.value("SELECT max(n) FROM vectors") or 0
-        )  # of all shelves, or each look would pass them again
+        # Of all shelves, or each look at this one would pass the vectors of the others again.
+        newest = self._database.value("SELECT max(n) FROM vectors") or 0
         while self._take(self._fresh()) == ROWS_AT_ONCE:
             pass
         self._newest = max(self._newest, newest)
