@@ -21,8 +21,8 @@ _DATES = frozenset(
         "yesterday today tonight tomorrow last next week weekend month year ago recently spring summer fall winter"
     )
 ) | {
-    "昨天", "今天", "明天", "前天", "后天", "今晚", "上周", "下周", "本周", "周末", "星期", "上个", "下个", "去年", "今年", "明年",
-    "春天", "夏天", "秋天", "冬天",
+    "昨天", "今天", "明天", "前天", "后天", "今晚", "上周", "下周", "本周", "周末", "星期", "上个", "下个", "去年", "今年",
+    "明年", "春天", "夏天", "秋天", "冬天",
 }  # fmt: skip
 _NUMBERS = frozenset(tokens(" ".join([*NUMBER_WORDS, "hundred thousand million billion half dozen"])))
 _YEAR = re.compile(r"\d{3,4}s?")

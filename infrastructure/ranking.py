@@ -9,7 +9,7 @@ Scripts 09 and 11 both search through `hybrid_search`: memories in sessions and 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from infrastructure.answer_kinds import AnswerKind, answers_nearby, kind_asked
@@ -236,11 +236,11 @@ def _judge(storage: Storage, shelf: str, query: str, candidates, cosines: dict[i
     asked, rows = language_of(query), storage.count(shelf)
     is_short = shelf != "chunk" or len(content.query) == 1  # a word alone is near to anything, as a note is
     mixed = anchors is not None and shelf == "chunk" and storage.languages.of(shelf) is not None
-    known = {"asked": asked, "anchors": anchors, "is_short": is_short, "rows": rows}
-    known["needs_words"] = mixed and _says_little(content.query)
+    needs_words = mixed and _says_little(content.query)
+    judged = partial(relevance_of, asked=asked, anchors=anchors, is_short=is_short, rows=rows, needs_words=needs_words)
     for candidate, words, coverage, share in zip(candidates, texts, covered, shares, strict=True):
         cosine = cosines.get(candidate.id)
-        relevance = relevance_of(cosine, coverage, share, words, **known)
+        relevance = judged(cosine, coverage, share, words)
         if relevance >= candidate.relevance:
             candidate.cosine, candidate.coverage, candidate.relevance = cosine, coverage, relevance
 
