@@ -158,7 +158,7 @@ def leading(own: Sequence[MemoryUse]) -> list[MemoryUse]:
 
 def you_told_me(question: str, memories: Sequence[MemoryUse]) -> str:
     """In the learner's own words, a line each when there are several."""
-    said = [tr_like(question, "“{}”", "「{}」").format(memory.content) for memory in memories]
+    said = _quoted(question, memories)
     if len(said) == 1:
         return tr_like(question, f"You told me: {said[0]}", f"你说过：{said[0]}")
     return "\n".join([tr_like(question, "You told me:", "你说过："), *said])
@@ -180,9 +180,13 @@ def stand_on(answer: Answer, own: list[MemoryUse], told: list[MemoryUse], wordin
 
 def but_you_told_me(question: str, memories: Sequence[MemoryUse]) -> str:
     """The same, when the documents should have said it."""
-    said = [tr_like(question, "“{}”", "「{}」").format(memory.content) for memory in memories]
+    said = _quoted(question, memories)
     lead = tr_like(question, "Not in your documents, but you told me:", "资料里没有，但你告诉过我：")
     return "\n".join([lead, *said])
+
+
+def _quoted(question: str, memories: Sequence[MemoryUse]) -> list[str]:
+    return [tr_like(question, "“{}”", "「{}」").format(memory.content) for memory in memories]
 
 
 def _bare(question: str) -> str:
